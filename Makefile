@@ -22,10 +22,14 @@ SPARK_READY := $(SPARK)/.ready
 HANDBOOK := .handbook
 HANDBOOK_READY := $(HANDBOOK)/.ready
 
+# And what users come from, with the scikit-learn that it works with, for the page about moving.
+FORMER := .diffprivlib
+FORMER_READY := $(FORMER)/.ready
+
 # What tests look at pages with; their tests skip where npm could not install it.
 AXE_READY := tests/accessibility/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-page dist lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-page dist image lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -57,7 +61,7 @@ imports: $(READY)
 unit: $(READY)
 	PYTHONPATH=$(SPARK) $(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
-statistics: $(READY) $(SPARK_READY) $(FUZZER_READY) $(PEERS_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
+statistics: $(READY) $(SPARK_READY) $(FUZZER_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
 	PYTHONPATH=$(SPARK):$(FUZZER):.:tests $(BIN)/pytest -m statistics -n 2 --durations=10
 
 $(SPARK_READY): tests/requirements-spark.lock $(READY)
@@ -75,15 +79,19 @@ $(AXE_READY): tests/accessibility/package-lock.json
 	cd tests/accessibility && npm ci --silent --no-audit --no-fund
 	@touch $(AXE_READY)
 
-proofs:  ## have Coq check the theorems of docs/machine-checked.md, one to two minutes (Debian: coq, libcoq-mathcomp-analysis)
+proofs:  ## have Coq check the theorems of docs/machine-checked.md, about two minutes (Debian: coq, libcoq-mathcomp-analysis, libcoq-flocq)
 	timeout 600 proofs/check
 
 $(HANDBOOK_READY): handbook/requirements.lock $(READY)
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(HANDBOOK) -r handbook/requirements.lock
 	@touch $(HANDBOOK_READY)
 
-docs: $(READY) $(HANDBOOK_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
-	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
+$(FORMER_READY): handbook/requirements-diffprivlib.lock $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(FORMER) -r handbook/requirements-diffprivlib.lock
+	@touch $(FORMER_READY)
+
+docs: $(READY) $(HANDBOOK_READY) $(FORMER_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
+	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build $(AFTER)
 	$(BIN)/pytest -q tests/handbook/test_site.py
 
 gallery: $(READY)  ## run the twelve programs of docs/gallery.md and draw their pictures again
@@ -110,6 +118,9 @@ bench-page: $(READY)  ## write docs/utility.md from the stored results, and mark
 dist: $(READY)  ## wheels and source archives, built twice, tried with every Python found: make dist PYTHONS=PATH adds one
 	$(BIN)/python distributions/make.py $(addprefix --python ,$(PYTHONS))
 
+image:  ## build the image of the Containerfile and run the demonstration in it (podman, docker, or buildah and debootstrap)
+	distributions/image
+
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --group dev pyproject.toml --output-file requirements-dev.lock
@@ -121,6 +132,8 @@ lock: $(READY)  ## resolve the development lock again (needs uv)
 	  handbook/requirements.in --output-file handbook/requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-deps \
 	  tests/requirements-spark.in --output-file tests/requirements-spark.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-deps \
+	  handbook/requirements-diffprivlib.in --output-file handbook/requirements-diffprivlib.lock
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) $(PEERS) $(FUZZER) $(SPARK) $(HANDBOOK) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(FUZZER) $(SPARK) $(HANDBOOK) $(FORMER) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

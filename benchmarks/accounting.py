@@ -1,12 +1,15 @@
 """The noise that many steps on secret batches ask for, by every way of accounting, beside the exact one (C3, N11).
 
 python benchmarks/accounting.py [--epsilon 1] [--most 100000000]
+python benchmarks/accounting.py --plans
 
 Every line has a share q and a number T of steps with q^2 T = 1, or 10^-4 where most runs never draw the row, and the
 noise multipliers for (epsilon, delta): ours (`smallest_multiplier`, composed in whole numbers), that of Renyi
 divergences, that of dp-accounting's Fourier transforms without a tilt, whose rounding is charged, and a reference. The
 reference composes the same profile by a transform of the losses that is inverted along a line (`inverted_losses` in
 tests/), for few draws as for many: another line gives the same delta up to some 1e-8 of it.
+
+With --plans: the processor seconds of ten new plans by batches, and how many exact compositions each took.
 """
 
 import argparse
@@ -17,6 +20,8 @@ from pathlib import Path
 
 import scipy.optimize
 
+import equipoise as eq
+from equipoise.certify import sampled
 from equipoise.certify.curves import GaussianCurve
 from equipoise.planning.loss_distribution import delta_of_losses
 from equipoise.planning.sampling import renyi_multiplier, smallest_multiplier
@@ -70,11 +75,40 @@ def line(share: float, steps: int, epsilon: float, delta: float) -> str:
     return f"| {shown} | {ours / exact:.4f} | {taken:.1f} s |"
 
 
+def timed_plans() -> None:
+    """Print a line for each of ten requests: shapes of public tables, a run of single rows, and one of n^2 steps."""
+    two, seven, ten = (eq.Domain(row_norm=1.0, classes=tuple(range(count))) for count in (2, 7, 10))
+    asked: list[tuple[str, int, int, float, eq.Domain, dict[str, object]]] = [
+        ("Adult", 32_561, 108, 1.0, two, {}),
+        ("Adult", 32_561, 108, 0.1, two, {}),
+        ("MNIST 3-vs-5", 11_552, 50, 1.0, two, {}),
+        ("Covertype 1-vs-2", 396_112, 54, 1.0, two, {}),
+        ("Covertype 1-vs-2", 396_112, 54, 0.1, two, {}),
+        ("Covertype, 7 classes", 464_809, 54, 1.0, seven, {}),
+        ("MNIST, 10 classes", 60_000, 784, 1.0, ten, {}),
+        ("1,000 rows", 1_000, 10, 1.0, two, {}),
+        ("100,000 single rows, one pass", 100_000, 54, 5.0, two, {"passes": 1, "batch_size": 1}),
+        ("n^2 single rows", 5_000, 50, 1.0, two, {"passes": "quadratic", "batch_size": 1}),
+    ]
+    # What is loaded once is not counted.
+    eq.NoisySGDClassifier(delta=1e-3, domain=two).plan(100, 2)
+    print("| request | epsilon | plan | exact compositions |\n|---|---|---|---|")
+    for name, rows, columns, epsilon, domain, given in asked:
+        before, start = sampled.composed.cache_info().misses, time.process_time()
+        eq.NoisySGDClassifier(epsilon=epsilon, delta=1 / rows**2, domain=domain, **given).plan(rows, columns)
+        taken = time.process_time() - start
+        print(f"| {name} | {epsilon:g} | {taken:.2f} s | {sampled.composed.cache_info().misses - before} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--most", type=int, default=10**8, help="the most steps")
+    parser.add_argument("--plans", action="store_true", help="time ten plans instead")
     given = parser.parse_args()
+    if given.plans:
+        timed_plans()
+        return
     print("| q | T | delta | ours | Renyi | Fourier transforms | reference | ours / reference | search |")
     print("|---|---|---|---|---|---|---|---|---|")
     for share, steps in RUNS:

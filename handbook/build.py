@@ -4,9 +4,12 @@ Every block of code is run while it is built, every link must lead somewhere, an
 """
 
 import argparse
+import os
 import re
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from handbook import accessible, executed, house, mathematics, reference, witnesses
@@ -17,8 +20,8 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)
 NOTEBOOKS = ("from-scikit-learn.md", "from-diffprivlib.md")
 
 
-def prepare(source: Path, *, run_blocks: bool = True) -> None:
-    """Write the pages as Sphinx will read them."""
+def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) -> None:
+    """Write the pages as Sphinx will read them; their blocks are run, and the tests that they name as running some."""
     if source.exists():
         shutil.rmtree(source)
     shutil.copytree(DOCS, source)
@@ -26,18 +29,17 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
     files.mkdir(parents=True)
     pages = sorted(source.rglob("*.md"))
     attained: dict[str, list[dict[str, object]]] = {}
-    if run_blocks:
+    if run_blocks and run_tests:
         executed.run_tests([page.read_text() for page in pages], ROOT)
+    if run_blocks:
         attained = witnesses.found(ROOT, source.parent / "witnesses")
-    for number, page in enumerate(pages, 1):
+    # A page waits for a process of its own, and pages wait side by side.
+    with ThreadPoolExecutor(os.cpu_count()) as side_by_side:
+        texts = list(side_by_side.map(partial(_run, source), pages) if run_blocks else (p.read_text() for p in pages))
+    for page, text in zip(pages, texts, strict=True):
         name = page.relative_to(source).as_posix()
-        print(f"{number:3}/{len(pages)} {name}", flush=True)
-        text = page.read_text()
         if name in NOTEBOOKS:
-            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(text))
-        if run_blocks:
-            text = executed.with_outputs(text, name)
-        if name in NOTEBOOKS:
+            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(page.read_text()))
             heading, rest = text.split("\n", 1)
             text = f'{heading}\n\n<a href="{page.stem}.ipynb" download>This page as a notebook</a>\n{rest}'
         if name.startswith("proofs/"):
@@ -48,6 +50,13 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
     (source / "house.svg").write_text(house.drawn(house.house()))
     reference.write(source / "reference")
     _complete_contents(source)
+
+
+def _run(source: Path, page: Path) -> str:
+    """Return a page with what its blocks printed."""
+    name = page.relative_to(source).as_posix()
+    print(name, flush=True)
+    return executed.with_outputs(page.read_text(), name)
 
 
 def _linked(text: str, name: str, files: Path) -> str:
@@ -103,8 +112,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "handbook")
     parser.add_argument("--no-blocks", action="store_true", help="do not run the blocks: for a look at the layout")
+    parser.add_argument("--after-tests", action="store_true", help="the tests that pages name have just passed")
     options = parser.parse_args()
-    prepare(options.out / "source", run_blocks=not options.no_blocks)
+    prepare(options.out / "source", run_blocks=not options.no_blocks, run_tests=not options.after_tests)
     from sphinx.cmd.build import build_main
 
     source, drawn = options.out / "source", options.out / "html"

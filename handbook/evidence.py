@@ -57,8 +57,10 @@ def page() -> str:
         "# Evidence",
         "",
         "Every number that the five papers claim and a study here measured again, with the verdict in the same size whatever it is.",
-        "A verdict is a rule: *reproduced* where the interval of the measurement meets the published number within the stated tolerance.",
-        "Run a study yourself by `equipoise reproduce NAME` ([how](reproduce.md)); what is wrong in the papers stands in [errata](errata.md).",
+        "A verdict is a rule: *reproduced* where the measured number lies within a tolerance of the published one, a share of it that the study's code states; the interval stands beside it",
+        "and rescues no number that lies outside, since a noisy measurement would otherwise reproduce anything (*none* where it is a point: arithmetic, or every run gave the same). *Corrected* and *paper inconsistent* are declared by hand, with the reason in the line:",
+        "the published number follows from a mistake, or the paper contradicts itself. Links lead to the study's page and to the list of [errata](errata.md).",
+        "Run a study yourself by `equipoise reproduce NAME` ([how](reproduce.md)); a quick grid takes fewer seeds and rows than the full one.",
         "",
         "| study | grid | date | " + " | ".join(VERDICTS) + " |",
         "|---|---|---|" + "---:|" * len(VERDICTS),
@@ -82,16 +84,32 @@ def _table(study: dict[str, Any]) -> list[str]:
         f"Version {study['version']}, Python {study['python']}, {study['grid']} grid.",
         "",
     ]
-    lines += ["| claim | where | published | measured | interval | verdict |", "|---|---|---:|---:|---|---|"]
+    lines += [
+        "| claim | where | published | measured | interval | tolerance | verdict |",
+        "|---|---|---:|---:|---|---:|---|",
+    ]
     for claim in study["claims"]:
-        words = (claim["what"] or claim["id"]).replace("|", "\\|")
+        words = claim["what"] or claim["id"]
         if claim["note"]:
-            words += f" *({claim['note']})*".replace("|", "\\|")
-        interval = f"{claim['low']:.4g} to {claim['high']:.4g}"
-        lines.append(
-            f"| {words} | {claim['where']} | {claim['published']:.4g} | {claim['measured']:.4g} | {interval} | {claim['verdict']} |"
+            words += f" *({claim['note']})*"
+        published, measured, low, high = (_number(claim[name]) for name in ("published", "measured", "low", "high"))
+        ruled = claim["verdict"] in VERDICTS[:2]
+        cells = (
+            words.replace("|", "\\|"),
+            f"[{claim['where']}]({study['study']}.md)",
+            published,
+            measured,
+            "none" if claim["low"] == claim["high"] else f"{low} to {high}",
+            f"{100 * claim['tolerance']:.3g} %" if ruled else "",
+            claim["verdict"] if ruled else f"[{claim['verdict']}](errata.md)",
         )
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _number(value: float) -> str:
+    """Return a number as a reader wants it: counts whole, measurements to four digits."""
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
 
 
 if __name__ == "__main__":

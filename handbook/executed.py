@@ -1,9 +1,9 @@
 """Code blocks of a page, run in their order in one fresh process and one empty folder, with what they printed below them.
 
 A block of Python is run as it stands. Above a block a comment may say why it is not (`<!-- not run: it needs a cluster -->`),
-or which test runs it (`<!-- run by tests/test_tutorial.py -->`), or which environment (`<!-- run in .venv-peers: why -->`), where it
-is run if that environment was made; the site repeats that sentence for the reader. A page may have what its first block needs and
-no reader wants to see, rows for example: `<!-- setup` and Python up to `-->`.
+or which test runs it (`<!-- run by tests/test_tutorial.py -->`); the site repeats that sentence for the reader. A page may have
+what its first block needs and no reader wants to see, rows for example: `<!-- setup` and Python up to `-->`; and a folder of
+packages that come before all others on that page: `<!-- packages .diffprivlib -->`.
 """
 
 import json
@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"(?:^<!-- (?P<word>not run: |run by |run in )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
+    r"(?:^<!-- (?P<word>not run: |run by )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
     re.M | re.S,
 )
 SETUP = re.compile(r"^<!-- setup\n(.*?)^-->\n", re.M | re.S)
+PACKAGES = re.compile(r"^<!-- packages (\S+) -->\n", re.M)
 LONGEST = 40
 WIDEST = 160
 SECONDS = 300
@@ -50,11 +51,15 @@ class BlockFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of one page that are run, what precedes them, and the sentences for those that are not."""
+    """The blocks of one page that are run, what precedes them, and the sentences for those that are not.
+
+    `packages` are folders whose packages come before all others.
+    """
 
     setup: str
     python: tuple[str, ...]
     excused: tuple[str, ...]
+    packages: tuple[str, ...] = ()
 
 
 def blocks_of(page: str) -> Blocks:
@@ -68,17 +73,22 @@ def blocks_of(page: str) -> Blocks:
     found = list(FENCE.finditer(page))
     python = tuple(each["code"] for each in found if each["word"] is None and each["language"] == "python")
     excused = tuple(f"{each['word']}{each['why']}" for each in found if each["word"] is not None)
-    return Blocks("".join(SETUP.findall(page)), python, excused)
+    return Blocks("".join(SETUP.findall(page)), python, excused, tuple(PACKAGES.findall(page)))
 
 
-def run(blocks: Blocks, name: str, python: str = sys.executable) -> list[str]:
+def run(blocks: Blocks, name: str) -> list[str]:
     """Return what each block printed; a block that fails raises `BlockFailed` with its traceback."""
     if not blocks.python:
         return []
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    missing = [folder for folder in blocks.packages if not (ROOT / folder).is_dir()]
+    if missing:
+        raise BlockFailed(f"{name}: the packages of {missing[0]} are not there: make {missing[0]}/.ready")
+    first = [str(ROOT / folder) for folder in blocks.packages]
+    path = os.pathsep.join([*first, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": path}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603
-            [python, "-c", RUNNER],
+            [sys.executable, "-c", RUNNER],
             input=json.dumps([blocks.setup, *blocks.python]),
             capture_output=True,
             text=True,
@@ -93,27 +103,12 @@ def run(blocks: Blocks, name: str, python: str = sys.executable) -> list[str]:
     return printed[1:]
 
 
-def elsewhere(page: str, name: str, code: str, environment: str) -> str | None:
-    """Return what a block printed in an environment of its own; None where that was not made."""
-    place = ROOT / environment
-    # What make leaves last: a folder without it is not complete.
-    if not (place / ".ready").exists():
-        return None
-    (printed,) = run(Blocks("".join(SETUP.findall(page)), (code,), ()), name, str(place / "bin" / "python"))
-    return printed
-
-
 def with_outputs(page: str, name: str) -> str:
     """Return a page whose blocks were run, each followed by what it printed."""
     printed = iter(run(blocks_of(page), name))
 
     def shown(found: re.Match[str]) -> str:
         fence = f"```{found['language']}\n{found['code']}```\n"
-        if found["word"] == "run in ":
-            output = elsewhere(page, name, found["code"], found["why"].split(":")[0])
-            if output is None:
-                return f"{fence}\n*This block was not run when this page was built, since nobody had made {found['why']}.*\n"
-            return f"{fence}\n```text\n{_shortened(output)}```\n\n*This block was run in {found['why']}.*\n"
         if found["word"] is not None:
             return f"{fence}\n*This block was {found['word']}{found['why']}.*\n"
         if found["language"] != "python":
@@ -121,7 +116,7 @@ def with_outputs(page: str, name: str) -> str:
         output = next(printed)
         return fence + (f"\n```text\n{_shortened(output)}```\n" if output.strip() else "")
 
-    return FENCE.sub(shown, SETUP.sub("", page))
+    return FENCE.sub(shown, PACKAGES.sub("", SETUP.sub("", page)))
 
 
 def unexcused(page: str) -> list[str]:
@@ -141,7 +136,7 @@ def notebook(page: str) -> str:
     cells: list[dict[str, object]] = []
     position = 0
     setup = "".join(SETUP.findall(page))
-    page = SETUP.sub("", page)
+    page = PACKAGES.sub("", SETUP.sub("", page))
     for found in FENCE.finditer(page):
         cells.append(_cell("markdown", page[position : found.start()]))
         if found["language"] == "python":

@@ -3,6 +3,7 @@
 import html
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,9 @@ WIDTH, LINE = 560, 26
 
 def found(root: Path, folder: Path) -> dict[str, list[dict[str, object]]]:
     """Run the tests that have witnesses; return, for each theorem, its bound and what was attained."""
-    folder.mkdir(parents=True, exist_ok=True)
+    # What an earlier build kept would be drawn twice.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     environment = {**os.environ, "EQUIPOISE_WITNESSES": str(folder)}
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not statistics", "-k", WORDS, *TESTS]
     subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)  # noqa: S603

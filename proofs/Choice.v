@@ -166,6 +166,18 @@ have both := N3_disjoint M1 apart (lexx 0) readsA readsV private1 private2.
 by rewrite (max_idPl delta0) in both.
 Qed.
 
+(* The page as one theorem: trainings on disjoint chunks, each private on its own, the choice, and any measurable function of
+   both, such as the chosen candidate with its weights. *)
+Theorem E5_chunks (A : 'I_n -> Prop) deltas d' (X : measurableType d')
+  (f : (Y * [the measurableType _ of (nat : Type)])%type -> X) (mf : measurable_fun setT f) :
+  in_parallel epsilon M A deltas -> (forall x, x \in deltas -> x <= delta) -> 0 <= delta ->
+  (forall j, A j -> ~~ validation j) ->
+  private epsilon delta (fun S => [the measure _ _ of pushforward (joint_law (M S) (tuned S)) mf]).
+Proof.
+move=> par below delta0 disjoint; have [_ readsA close] := parallel_facts par.
+exact/N3_function/(E5 disjoint delta0 readsA)/close.
+Qed.
+
 End tuning.
 
 (* Q1: the score of a candidate for a quantile, and the largest score with exponential noise. *)

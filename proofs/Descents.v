@@ -184,6 +184,18 @@ have -> : k%:R * c * Gam / b%:R = Gam / b%:R * \sum_(e < k) c.
 by apply: (B1 (m := m)) => // t _; rewrite const.
 Qed.
 
+(* A mean of weights moves no further than all of them. *)
+Lemma average_moves S S' T (weight : nat -> R) (far : R) :
+  (forall t, 0 <= weight t) -> \sum_(t < T.+1) weight t = 1 ->
+  (forall t, (t <= T)%N -> norm (run S t - run S' t) <= far) ->
+  norm (\sum_(t < T.+1) weight t *: run S t - \sum_(t < T.+1) weight t *: run S' t) <= far.
+Proof.
+move=> weight0 sum1 near; rewrite -sumrB; apply: (le_trans (norm_sum _ _ _)).
+rewrite -[far]mul1r -sum1 mulr_suml; apply: ler_sum => t _.
+rewrite -scalerBr normZ ger0_norm //; apply: ler_wpmul2l => //.
+by apply: near; rewrite -ltnS.
+Qed.
+
 Section constant.
 Variables (c : R) (m : nat).
 Hypotheses (const : forall t, eta t = c) (ridge : 0 < mu) (c0 : 0 < c) (small : c * (beta + mu) < 2) (m0 : (0 < m)%N).
@@ -255,6 +267,64 @@ rewrite big_ord_recr /= {2}/top ltnn addrC ler_add2l -mulrA.
 rewrite (eq_bigr (fun e : 'I_k => q ^+ r * (q ^+ m) ^+ (k - e.+1))) => [|e _]; last by rewrite /top ltn_ord.
 rewrite -mulr_sumr (reindex_inj rev_ord_inj) /= mulnC exprM -geometric //.
 by under eq_bigr => e _ do rewrite subnS subKn //.
+Qed.
+
+(* Fresh orders at every t <= T, where T is at most k + 1 passes: the page's second form with r = 1. *)
+Theorem B3_every S S' k T t : neighbours S S' -> passes m -> (t <= T)%N -> (T <= k.+1 * m)%N ->
+  norm (run S t - run S' t) <= c * Gam / b%:R * (1 + q * (1 - q ^+ (k * m)) / (1 - q ^+ m)).
+Proof.
+move=> adj once tT Tkm; have [i _] := adj.
+have qm0 : 0 < 1 - q ^+ m by rewrite subr_gt0.
+have gain := gain0 S i.
+have le1 j : 0 <= 1 - q ^+ j by rewrite subr_ge0 exprn_ile1 // ltW.
+case: t tT => [_|t tT].
+  rewrite subrr norm0 mulr_ge0 // addr_ge0 // divr_ge0 ?(ltW qm0) // mulr_ge0 //.
+have r0 : (0 < (t %% m).+1 <= m)%N by rewrite ltnS leq0n ltn_mod.
+have split : t.+1 = (t %/ m * m + (t %% m).+1)%N by rewrite addnS -divn_eq.
+apply: (le_trans (B3_fresh_orders adj once split r0)); apply: ler_wpmul2l => //.
+rewrite ler_add2l ler_wpmul2r ?invr_ge0 ?(ltW qm0) //.
+have shorter1 : q ^+ (t %% m).+1 <= q by rewrite -[X in _ <= X]expr1; exact: shorter.
+have fewer : (t %/ m * m <= k * m)%N.
+  by rewrite leq_mul2r -ltnS ltn_divLR // (leq_trans tT Tkm) orbT.
+apply: ler_pmul => //; first exact: exprn_ge0.
+by rewrite ler_sub // shorter.
+Qed.
+
+(* Averages, at any times with any weights that sum to 1. *)
+Corollary B3_average S S' k T (weight : nat -> R) : neighbours S S' -> passes m -> (T <= k.+1 * m)%N ->
+  (forall t, 0 <= weight t) -> \sum_(t < T.+1) weight t = 1 ->
+  norm (\sum_(t < T.+1) weight t *: run S t - \sum_(t < T.+1) weight t *: run S' t) <=
+    c * Gam / b%:R * (1 + q * (1 - q ^+ (k * m)) / (1 - q ^+ m)).
+Proof.
+move=> adj once Tkm weight0 sum1.
+apply: (average_moves weight0 sum1) => t tT; exact: (B3_every adj once tT Tkm).
+Qed.
+
+Corollary B3_average_one_order S S' k T (weight : nat -> R) : neighbours S S' -> passes m -> one_order m ->
+  (T <= k * m)%N -> (forall t, 0 <= weight t) -> \sum_(t < T.+1) weight t = 1 ->
+  norm (\sum_(t < T.+1) weight t *: run S t - \sum_(t < T.+1) weight t *: run S' t) <=
+    c * Gam / b%:R * ((1 - q ^+ (k * m)) / (1 - q ^+ m)).
+Proof.
+move=> adj once order Tkm weight0 sum1.
+apply: (average_moves weight0 sum1) => t tT; exact: (B3_one_order adj once order (leq_trans tT Tkm)).
+Qed.
+
+(* The page as one theorem; T is in the pass k + 1, or at its end. *)
+Theorem B3 S S' k T : neighbours S S' -> passes m -> (T <= k.+1 * m)%N ->
+  let one := c * Gam / b%:R * ((1 - q ^+ (k.+1 * m)) / (1 - q ^+ m)) in
+  let fresh r := c * Gam / b%:R * (1 + q ^+ r * (1 - q ^+ (k * m)) / (1 - q ^+ m)) in
+  let mean (weight : nat -> R) S := \sum_(t < T.+1) weight t *: run S t in
+  [/\ one_order m -> norm (run S T - run S' T) <= one,
+      forall r, T = (k * m + r)%N -> (0 < r <= m)%N -> norm (run S T - run S' T) <= fresh r &
+      forall weight, (forall t, 0 <= weight t) -> \sum_(t < T.+1) weight t = 1 ->
+        (one_order m -> norm (mean weight S - mean weight S') <= one) /\
+        norm (mean weight S - mean weight S') <= fresh 1%N].
+Proof.
+move=> adj once Tkm; split=> [order|r Tr r0|weight weight0 sum1].
+- exact: B3_one_order.
+- exact: B3_fresh_orders.
+- split=> [order|]; first exact: B3_average_one_order.
+  by rewrite expr1; exact: B3_average.
 Qed.
 
 End constant.

@@ -46,6 +46,61 @@ apply: ge0_le_integral => //.
 - by move=> x _; rewrite -EFinM lee_fin.
 Qed.
 
+(* What exceeds the ratio, the hockey-stick integral, bounds every event; and it is at most the probability that the loss
+   exceeds epsilon. Pages D3 and K1 evaluate it for normal densities. *)
+Section hockey_stick.
+Variables (lambda : {measure set T -> \bar R}) (P Q : set T -> \bar R) (p q : T -> R) (epsilon : R).
+Hypotheses (Pp : has_density lambda P p) (Qq : has_density lambda Q q).
+Let above x := Num.max (p x - expR epsilon * q x)%R 0%R.
+
+Definition hockey_stick := \int[lambda]_x (Num.max (p x - expR epsilon * q x)%R 0%R)%:E.
+
+Let above_ge0 x : (0 <= above x)%R. Proof. by rewrite le_maxr lexx orbT. Qed.
+
+Let measurable_above : measurable_fun setT above.
+Proof.
+have [mp _ _] := Pp; have [mq _ _] := Qq; apply: measurable_fun_max; last exact: measurable_fun_cst.
+by apply: measurable_funB => //; exact: measurable_funrM.
+Qed.
+
+Theorem hockey_stick_bounds E : measurable E -> P E <= (expR epsilon)%:E * Q E + hockey_stick.
+Proof.
+move=> mE; have [mp p0 ->] := Pp; last by []; have [mq q0 ->] := Qq; last by [].
+have e0 := ltW (expR_gt0 epsilon).
+have mq' : measurable_fun E (EFin \o q) by apply: measurable_funTS; exact/EFin_measurable_fun.
+have ma : measurable_fun setT (EFin \o above) by exact/EFin_measurable_fun.
+have eq0 x : 0 <= (expR epsilon)%:E * (q x)%:E by rewrite -EFinM lee_fin mulr_ge0.
+apply: (@le_trans _ _ (\int[lambda]_(x in E) ((expR epsilon)%:E * (q x)%:E + (above x)%:E))).
+  apply: ge0_le_integral => //.
+  - by move=> x _; rewrite lee_fin.
+  - by apply: measurable_funTS; exact/EFin_measurable_fun.
+  - by move=> x _; rewrite adde_ge0 // lee_fin.
+  - by apply: emeasurable_funD; [exact: measurable_funeM|exact: measurable_funTS].
+  - by move=> x _; rewrite -EFinM -EFinD lee_fin -ler_subl_addl le_maxr lexx.
+rewrite ge0_integralD //; last 3 first.
+- exact: measurable_funeM.
+- by move=> x _; rewrite lee_fin.
+- exact: measurable_funTS.
+rewrite ge0_integralM_EFin //; last by move=> x _; rewrite lee_fin.
+apply: lee_add2l; apply: subset_integral => //.
+by move=> x _; rewrite lee_fin.
+Qed.
+
+Theorem hockey_stick_tail (E := [set x | (expR epsilon * q x < p x)%R]) : measurable E -> hockey_stick <= P E.
+Proof.
+move=> mE; have [mp p0 ->] := Pp; last by []; have [mq q0 _] := Qq.
+rewrite [X in _ <= X]integral_mkcond; apply: ge0_le_integral => //.
+- by move=> x _; rewrite lee_fin; exact: above_ge0.
+- exact/EFin_measurable_fun/measurable_above.
+- by move=> x _; apply: erestrict_ge0 => y _; rewrite lee_fin.
+- by apply/(measurable_restrict _ mE) => //; apply: measurable_funTS; exact/EFin_measurable_fun.
+- move=> x _; rewrite /patch; case: ifPn => [|/negP]; rewrite inE /E /= => h.
+    by rewrite lee_fin le_maxl p0 andbT ler_subl_addr ler_addl mulr_ge0 // ltW // expR_gt0.
+  by rewrite lee_fin le_maxl lexx andbT subr_le0 leNgt; apply/negP.
+Qed.
+
+End hockey_stick.
+
 Lemma close_weaken P Q (epsilon epsilon' delta : R) : (epsilon <= epsilon')%R ->
   close epsilon delta P Q -> close epsilon' delta P Q.
 Proof.
@@ -390,3 +445,96 @@ by rewrite -[_ @^-1` _]setTI; exact: mf.
 Qed.
 
 End compositions.
+
+(* Page N3 for any number of mechanisms, each of which may be of another type: by induction. *)
+Section many.
+Variables (R : realType) (Z : Type) (n : nat).
+Local Notation table := ('I_n -> Z).
+
+(* Part 1: a mechanism, and then others that know what was released. Prices are the pairs (epsilon, delta), last first. *)
+Inductive in_sequence : forall d (Y : measurableType d), (table -> {measure set Y -> \bar R}) -> seq (R * R) -> Prop :=
+  | First d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) epsilon delta :
+      (forall S, M S setT = 1) -> private epsilon delta M -> in_sequence M [:: (epsilon, delta)]
+  | Next d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices
+      d' (X : measurableType d') (N : table -> kernel R Y X) epsilon delta :
+      in_sequence M prices -> (0 <= delta)%R -> (forall y, private epsilon delta (N ^~ y)) ->
+      in_sequence (fun S => joint_law (M S) (N S)) ((epsilon, delta) :: prices).
+
+Lemma sequence_is_law d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices :
+  in_sequence M prices -> forall S, M S setT = 1.
+Proof. by elim=> // *; exact: joint_is_law. Qed.
+
+Theorem N3_sequences d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices : in_sequence M prices ->
+  private (\sum_(p <- prices) p.1)%R (\sum_(p <- prices) p.2)%R M.
+Proof.
+elim=> {d Y M prices} [d Y M epsilon delta M1 close|d Y M prices d' X N epsilon delta seqM IH delta0 close].
+  by rewrite !big_seq1.
+rewrite !big_cons /= [(epsilon + _)%R]addrC [(delta + _)%R]addrC.
+exact: (N3_sequence (sequence_is_law seqM) delta0 IH close).
+Qed.
+
+(* All but the last pure. *)
+Corollary N3_sequences_pure d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices
+  d' (X : measurableType d') (N : table -> kernel R Y X) (curve : R -> R) epsilon :
+  in_sequence M prices -> (forall p, p \in prices -> p.2 = 0%R) -> (forall c, 0 <= curve c)%R ->
+  (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
+  private epsilon (curve (epsilon - \sum_(p <- prices) p.1)%R) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> seqM pure curve0 close; apply: (N3_pure_first (sequence_is_law seqM) curve0 _ close).
+have := N3_sequences seqM; rewrite [X in private _ X _](_ : _ = 0%R) //.
+by rewrite big_seq big1 // => p /pure.
+Qed.
+
+(* Part 2: mechanisms that read disjoint places; `whole` holds the places that were read so far. *)
+Inductive in_parallel (epsilon : R) :
+    forall d (Y : measurableType d), (table -> {measure set Y -> \bar R}) -> ('I_n -> Prop) -> seq R -> Prop :=
+  | Alone d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) (A : 'I_n -> Prop) delta :
+      (forall S, M S setT = 1) -> reads A M -> private epsilon delta M -> in_parallel epsilon M A [:: delta]
+  | Beside d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) (A B : 'I_n -> Prop) deltas
+      d' (X : measurableType d') (N : table -> kernel R Y X) delta :
+      in_parallel epsilon M A deltas -> (forall i, A i -> B i -> False) -> (0 <= delta)%R ->
+      (forall y, reads B (N ^~ y)) -> (forall y, private epsilon delta (N ^~ y)) ->
+      in_parallel epsilon (fun S => joint_law (M S) (N S)) (fun i => A i \/ B i) (delta :: deltas).
+
+Lemma parallel_facts epsilon d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) A deltas :
+  in_parallel epsilon M A deltas -> [/\ (forall S, M S setT = 1), reads A M &
+    forall top : R, (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M].
+Proof.
+elim=> {d Y M A deltas}
+  [d Y M A delta M1 readsA close|d Y M A B deltas d' X N delta parM [M1 readsA IH] disjoint delta0 readsB close].
+  split=> // top below S S' adj E mE; apply: (le_trans (close S S' adj E mE)).
+  by rewrite lee_add2l // lee_fin below // mem_head.
+split; first by move=> S; exact: joint_is_law.
+  exact: reads_joint.
+move=> top below S S' adj E mE.
+have closeM : private epsilon top M by apply: IH => x xin; apply: below; rewrite inE xin orbT.
+have := N3_disjoint M1 disjoint delta0 readsA readsB closeM close adj mE.
+by rewrite max_l // below // mem_head.
+Qed.
+
+Theorem N3_parallel epsilon d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) A deltas (top : R) :
+  in_parallel epsilon M A deltas -> (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M.
+Proof. by move=> /parallel_facts[_ _]; apply. Qed.
+
+(* The page as one theorem: sequences, the curve after pure parts, disjoint rows, and what is computed from a release with
+   coins of its own. *)
+Theorem N3 d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) :
+  [/\ forall prices, in_sequence M prices -> private (\sum_(p <- prices) p.1)%R (\sum_(p <- prices) p.2)%R M,
+      forall prices d' (X : measurableType d') (N : table -> kernel R Y X) (curve : R -> R) epsilon,
+        in_sequence M prices -> (forall p, p \in prices -> p.2 = 0%R) -> (forall c, 0 <= curve c)%R ->
+        (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
+        private epsilon (curve (epsilon - \sum_(p <- prices) p.1)%R) (fun S => joint_law (M S) (N S)),
+      forall epsilon A deltas (top : R), in_parallel epsilon M A deltas ->
+        (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M &
+      forall epsilon delta d' (X : measurableType d') (K : kernel R Y X), (forall S, M S setT = 1) ->
+        private epsilon delta M -> forall S S', neighbours S S' -> forall E, measurable E ->
+        \int[M S]_y K y E <= (expR epsilon)%:E * (\int[M S']_y K y E) + delta%:E].
+Proof.
+split.
+- exact: N3_sequences.
+- by move=> *; exact: N3_sequences_pure.
+- by move=> epsilon A deltas top; exact: N3_parallel.
+- by move=> epsilon delta d' X K M1; exact: N3_post_processing.
+Qed.
+
+End many.

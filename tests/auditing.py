@@ -45,10 +45,22 @@ class HalvedNoise(SeededSource):
         return super().add(law, weights, scale * self.fraction)
 
 
+class ThirdOfTheNoise(HalvedNoise):
+    """A fault that is plain to see."""
+
+    fraction = 1 / 3
+
+
 class FifthOfTheNoise(HalvedNoise):
     """A fault that few runs show."""
 
     fraction = 1 / 5
+
+
+class TenthOfTheNoise(HalvedNoise):
+    """A fault that few runs show behind batches that are secret, or a secret number of runs."""
+
+    fraction = 1 / 10
 
 
 def module_at(path: Path) -> ModuleType:

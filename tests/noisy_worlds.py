@@ -16,8 +16,9 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from equipoise.evaluation.calibration import CalibrationErrors, joined
+from equipoise.evaluation.explained import ERROR, ExplainedTest, TwoTables
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.inversion import intervals
+from equipoise.evaluation.inversion import HALVINGS, Ends
 from equipoise.evaluation.means import Kinds, MeansTest
 from equipoise.evaluation.ranking import PairsTest, above, on_its_side
 from equipoise.evaluation.regression import Explained, Regression
@@ -25,15 +26,17 @@ from equipoise.evaluation.several_classes import mean_of_shares
 from equipoise.evaluation.shares import SharesTest
 from equipoise.evaluation.two_classes import LEAST_SCORE
 from equipoise.planning.evaluation import (
-    AROUND_0,
     FURTHER,
+    USUAL_RESIDUAL,
     bins,
     bins_of_numbers,
     bins_of_shares,
+    cells_of_targets,
     edges_around,
     edges_between,
     noise_on_counts,
 )
+from equipoise.release.carriers.evaluation import dealt
 from equipoise.vocabulary.facts import Budget
 
 Array = NDArray[np.float64]
@@ -69,12 +72,13 @@ class Population:
     def worlds(self, coins: np.random.Generator, number: int) -> NDArray[np.int64]:
         """Worlds x groups x classes x outputs: noisy counts."""
         rows = coins.multinomial(self.template.n_samples, self.chances.ravel(), size=number)
-        if self.template.law == "laplace":
-            kept = 1.0 - math.exp(-1.0 / self.template.scale)
-            noise = coins.geometric(kept, rows.shape) - coins.geometric(kept, rows.shape)
-        else:
-            noise = np.rint(coins.normal(0.0, self.template.scale, rows.shape)).astype(np.int64)
-        return (rows + noise).reshape(number, *self.chances.shape)
+        return noisy(coins, rows, self.template.law, self.template.scale).reshape(number, *self.chances.shape)
+
+    def rebalanced(self, found: NDArray[np.int64]) -> Array:
+        """Counts of worlds less each cell's share of all noise, as `rebalanced` has them of one."""
+        within = self.template.possible
+        total = found.sum(axis=(1, 2, 3), keepdims=True, where=within)
+        return np.where(within, found - (total - self.template.n_samples) / within.sum(), 0.0)
 
     @cached_property
     def middles(self) -> Array:
@@ -86,6 +90,49 @@ class Population:
     def regression(self) -> Regression:
         """Figures of a regression of this shape, for its middles."""
         return Regression(self.template)
+
+
+def noisy(coins: np.random.Generator, rows: NDArray[np.int64], law: str, scale: float) -> NDArray[np.int64]:
+    """Counts with noise of this law."""
+    if law == "laplace":
+        kept = 1.0 - math.exp(-1.0 / scale)
+        return rows + coins.geometric(kept, rows.shape) - coins.geometric(kept, rows.shape)
+    return rows + np.rint(coins.normal(0.0, scale, rows.shape)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Dealt(Population):
+    """A regression whose rows are counted by their target as well; its variance is that of the rows, not of bins.
+
+    `of_targets` are the chances of cells of the target in each cell of the histogram.
+    """
+
+    targets: NoisyCounts
+    of_targets: Array
+    variance: float
+
+    def worlds(self, coins: np.random.Generator, number: int) -> NDArray[np.int64]:
+        """Worlds x counts: those of the histogram, and the further ones behind them."""
+        joint = (self.chances[0, ..., None] * self.of_targets).ravel()
+        reached = np.flatnonzero(joint)
+        rows = np.zeros((number, len(joint)), dtype=np.int64)
+        rows[:, reached] = coins.multinomial(self.template.n_samples, joint[reached], size=number)
+        tables = rows.reshape(number, -1, self.of_targets.shape[-1])
+        return np.concatenate(
+            [
+                noisy(coins, tables.sum(axis=2), self.template.law, self.template.scale),
+                noisy(coins, tables.sum(axis=1), self.targets.law, self.targets.scale),
+            ],
+            axis=1,
+        )
+
+    def rebalanced(self, found: NDArray[np.int64]) -> Array:
+        """Both tables of worlds, each rebalanced by itself."""
+        cells = self.chances.size
+        first = super().rebalanced(found[:, :cells].reshape(-1, *self.chances.shape)).reshape(len(found), -1)
+        further = found[:, cells:]
+        surplus = further.sum(axis=1, keepdims=True) - self.template.n_samples
+        return np.concatenate([first, further - surplus / further.shape[1]], axis=1)
 
 
 def two_classes(cell: Cell, groups: tuple[float, ...] = (1.0,), second: float | None = None) -> Population:
@@ -133,24 +180,66 @@ def true_shares(cell: Cell) -> Population:
 
 def numbers(cell: Cell) -> Population:
     """Predictions over the middle of a range of 1, residuals of deviation 0.08; those of rare rows, 0.3."""
-    noise = noise_on_counts(Budget(cell.epsilon))
-    of_predictions, of_residuals = bins_of_numbers(cell.n, noise)
-    predictions = np.linspace(0.0, 1.0, of_predictions + 1)[1:-1]
-    residuals = np.array(edges_between(0.0, 1.0, of_residuals, AROUND_0))
+    template = _cells_of_numbers(cell)
+    predictions, residuals = np.array(template.predictions), np.array(template.edges)
     predicted = np.diff(np.r_[0.0, norm.cdf((predictions - 0.5) / 0.2), 1.0])
     near, far = (np.diff(np.r_[0.0, norm.cdf((residuals + 0.01) / width), 1.0]) for width in (0.08, 0.3))
     chances = np.outer(predicted, (1.0 - cell.share) * near + cell.share * far)[None]
-    template = NoisyCounts(
-        tuple(residuals.tolist()),
-        np.zeros(chances.shape, dtype=np.int64),
+    chances = chances * template.possible
+    return Population(template, chances / chances.sum())
+
+
+def _cells_of_numbers(cell: Cell) -> NoisyCounts:
+    noise = noise_on_counts(Budget(cell.epsilon), further=True)
+    of_predictions, of_residuals = bins_of_numbers(cell.n, noise)
+    return NoisyCounts(
+        edges_around(0.0, 1.0, USUAL_RESIDUAL, of_residuals),
+        np.zeros((1, of_predictions, of_residuals), dtype=np.int64),
         noise.law,
         noise.scale,
         cell.n,
-        tuple(predictions.tolist()),
+        tuple(np.linspace(0.0, 1.0, of_predictions + 1)[1:-1].tolist()),
         (0.0, 1.0),
     )
-    chances = chances * template.possible
-    return Population(template, chances / chances.sum())
+
+
+# So many predictions, and as many residuals, stand for a population of numbers.
+_FINE = 400
+
+
+def numbers_and_targets(cell: Cell, uneven: float = 0.0) -> Dealt:
+    """The same predictions and residuals, finer than any bin; targets are clipped into the range.
+
+    With `uneven` residuals are wider by this share where a prediction lies in the lower half of its bin, and narrower
+    in the upper: what no table can tell.
+    """
+    template, noise = _cells_of_numbers(cell), noise_on_counts(Budget(cell.epsilon), further=True)
+    count = cells_of_targets(cell.n, noise)
+    knots = tuple(np.linspace(0.0, 1.0, count - 1).tolist())
+    even = (np.arange(_FINE) + 0.5) / _FINE
+    predicted = norm.pdf((even - 0.5) / 0.2)
+    within = np.where((even * template.counts.shape[1]) % 1.0 < 0.5, 1.0 + uneven, 1.0 - uneven)
+    deviations = np.sinh(8.0 * (even - 0.5)) / np.sinh(4.0)
+    near, far = (norm.pdf((deviations + 0.01) / width) * np.cosh(8.0 * (even - 0.5)) for width in (0.08, 0.3))
+    residual = (1.0 - cell.share) * near / near.sum() + cell.share * far / far.sum()
+    chances = np.outer(predicted / predicted.sum(), residual / residual.sum()).ravel()
+    first = np.repeat(even, _FINE)
+    target = np.clip(first + (within[:, None] * deviations).ravel(), 0.0, 1.0)
+    place = np.searchsorted(template.predictions, first) * template.bins
+    place += np.searchsorted(template.edges, target - first)
+    start, parts = dealt(knots, target)
+    joint = np.zeros((template.counts.size, count))
+    for step in range(3):
+        np.add.at(joint, (place, start + step), chances * parts[:, step])
+    of_cells = joint.sum(axis=1)
+    mean = chances @ target
+    return Dealt(
+        template,
+        of_cells.reshape(template.counts.shape),
+        NoisyCounts(knots, np.zeros((1, 1, count), dtype=np.int64), noise.law, FURTHER * noise.scale, cell.n),
+        (joint / np.where(of_cells > 0.0, of_cells, 1.0)[:, None]).reshape(*template.counts.shape[1:], count),
+        float(chances @ (target - mean) ** 2),
+    )
 
 
 # A figure: for a population, what its intervals are told of noise, and rebalanced counts of worlds: whether each holds.
@@ -222,7 +311,7 @@ def _mean(values: Callable[[Population], Array], within: slice, population: Popu
     inside[-1, within] = True
     kinds = Kinds.of(told, values(population), inside)
     chances = kinds.within * kinds.summed(population.chances.reshape(1, -1))[0]
-    tests = MeansTest(told, kinds.summed(rows.reshape(len(rows), -1)), kinds.apart, kinds.cells)
+    tests = MeansTest(told, kinds.summed(rows.reshape(len(rows), -1)), kinds.apart, kinds.cells, 0.5 * 0.05)
     truth = float(np.sum(kinds.values * chances) / np.sum(chances))
     return _accepted(tests, truth, 0.05, len(rows))
 
@@ -274,17 +363,29 @@ def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -
 
 
 def _mean_of_recalls(population: Population, told: NoisyCounts, rows: Array) -> Mask:
-    """Ends of recalls have to be found, not only tested: a thousand times the work of a test."""
+    """Ends of recalls have to be found, not only tested: halved until where they can still lie decides."""
     _, true, output = _places(population)
-    said, ends, truth = output // population.template.bins, [], []
+    said, found, truth = output // population.template.bins, [], []
     for label in range(3):
         part, whole = (true == label) & (said == label), true == label
         tests = _shares_test(told, rows, part, whole)
-        low, high = intervals(tests, len(rows), np.zeros(len(rows)), np.ones(len(rows)), tests.error)
-        ends.append((tests.values(low, high), low, high))
+        found.append((tests, Ends(tests, len(rows), np.zeros(len(rows)), np.ones(len(rows)), tests.error)))
         truth.append(population.chances[part].sum() / population.chances[whole].sum())
-    _, low, high = mean_of_shares(*np.array(ends).transpose(1, 0, 2))
-    return (low <= np.mean(truth)) & (np.mean(truth) <= high)
+
+    def holds(side: str) -> Mask:
+        ends = [(np.minimum(*getattr(each, side)), np.maximum(*getattr(each, side))) for _, each in found]
+        values = [tests.values(*each) for (tests, _), each in zip(found, ends, strict=True)]
+        _, low, high = mean_of_shares(np.array(values), *np.array(ends).transpose(1, 0, 2))
+        return (low <= np.mean(truth)) & (np.mean(truth) <= high)
+
+    for _ in range(HALVINGS):
+        # Shorter intervals of recalls never make that of their mean longer; before ends have passed each other what is
+        # accepted from either side says nothing.
+        met = np.all([each.accepted[0] <= each.accepted[1] for _, each in found], axis=0)
+        undecided = np.flatnonzero(holds("refused") & ~(met & holds("accepted")))
+        for _, ends in found:
+            ends.halve(undecided)
+    return holds("refused")
 
 
 def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -292,7 +393,18 @@ def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
     of_rows = partial(Explained, figures.predictions, figures.residuals, inside=inside)
     truth = float(of_rows(rows=1e9 * population.chances.reshape(1, -1)).value[0])
     flat = rows.reshape(len(rows), -1)
-    return _accepted(MeansTest(told, flat, of_rows(rows=flat), told.possible.ravel()), truth, 0.05, len(rows))
+    tests = MeansTest(told, flat, of_rows(rows=flat), told.possible.ravel(), 0.5 * 0.05)
+    return _accepted(tests, truth, 0.05, len(rows))
+
+
+def _explained_of_targets(population: Dealt, told: NoisyCounts, rows: Array) -> Mask:
+    """Whether the interval from middles of residuals' bins holds one less their mean square over the variance."""
+    cells = population.chances.size
+    targets = replace(population.targets, scale=FURTHER * told.scale)
+    tables = TwoTables(told, targets, rows[:, :cells].reshape(-1, *population.chances.shape), rows[:, cells:])
+    errors = np.sum(population.chances * population.regression.residuals**2)
+    tests = ExplainedTest(tables, tables.middle)
+    return _accepted(tests, float(1.0 - errors / population.variance), ERROR, len(rows))
 
 
 def _residual_quantile(chance: float, population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -356,16 +468,18 @@ FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
     "three classes": (several_classes, _THREE),
     "true shares of three classes": (true_shares, _TRUE_SHARES),
     "numbers": (numbers, _NUMBERS),
+    "numbers and targets": (numbers_and_targets, {"R2": _explained_of_targets}),
+    "numbers, uneven in bins": (partial(numbers_and_targets, uneven=0.5), {"R2": _explained_of_targets}),
 }
+
+
+def drawn(kind: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> tuple[Population, NoisyCounts, Array]:
+    """Rebalanced worlds of a cell, for all figures; intervals are told this multiple of the noise's scale."""
+    population = FIGURES[kind][0](cell)
+    rows = population.rebalanced(population.worlds(np.random.default_rng(seed), worlds))
+    return population, replace(population.template, scale=noise * population.template.scale), rows
 
 
 def covered(kind: str, name: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> float:
     """The share of worlds whose intervals hold the truth, if they are told this multiple of the noise's scale."""
-    population_of, figures = FIGURES[kind]
-    population = population_of(cell)
-    noisy = population.worlds(np.random.default_rng(seed), worlds)
-    within = population.template.possible
-    total = noisy.sum(axis=(1, 2, 3), keepdims=True, where=within)
-    rows = np.where(within, noisy - (total - cell.n) / within.sum(), 0.0)
-    told = replace(population.template, scale=noise * population.template.scale)
-    return float(np.mean(figures[name](population, told, rows)))
+    return float(np.mean(FIGURES[kind][1][name](*drawn(kind, cell, worlds, seed, noise))))

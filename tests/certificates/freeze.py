@@ -345,6 +345,11 @@ def evaluated() -> Made:
 
         return made
 
+    def targets() -> Any:
+        rows = table(3000, 4)
+        model = eq.Ridge(domain=LABELS, random_state=0).fit(rows[:2000], rows[:2000, 0])
+        return eq.evaluate(model, rows[2000:], rows[2000:, 0], epsilon=1.0, random_state=0).certificate
+
     tenths = tuple(place / 10 for place in range(1, 10))
     yield "evaluation-ordinary", asked(0.5, 0.0, 10_000, Cells(tenths, (0, 1)))
     yield "evaluation-extreme", asked(0.001, 0.01, 10**8, Cells((0.5,), ("no", "yes")))
@@ -354,6 +359,10 @@ def evaluated() -> Made:
         "evaluation-regression",
         asked(1.0, 1e-6, 5000, Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0), range=(0.0, 30.0))),
     )
+    numbers = Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0), range=(0.0, 30.0), targets=(0.0, 10.0, 20.0, 30.0))
+    yield "evaluation-targets-ordinary", asked(1.0, 0.0, 5000, numbers)
+    yield "evaluation-targets-extreme", asked(0.001, 0.01, 10**8, replace(numbers, targets=(0.0, 30.0)))
+    yield "evaluation-targets-released", targets
     yield "evaluation-shares-ordinary", asked(1.0, 0.0, 5000, Cells((0.5,), ("a", "b", "c"), true_shares=tenths))
     yield "evaluation-shares-extreme", asked(0.001, 0.01, 10**8, Cells((), (0, 1, 2), true_shares=(0.5,)))
     yield "evaluation-shares-released", counts(FOUR, ("a", "b", "c", "d"), epsilon=0.01, random_state=0)
@@ -393,6 +402,7 @@ def held_out() -> Made:
             ).certificate
         ),
     )
+    yield "held-out-targets-released", counted_after(eq.Ridge(1.0, 0.0, WIDE, random_state=0), regression=True)
     yield "held-out-released-numbers", counted_after(eq.Ridge(domain=LABELS, random_state=0), regression=True)
 
 

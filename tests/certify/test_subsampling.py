@@ -12,6 +12,7 @@ import scipy.optimize
 import scipy.special
 from scipy.stats import norm
 
+from equipoise.certify import sampled
 from equipoise.certify.curves import GaussianCurve
 from equipoise.certify.sampled import MOST_STEPS, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
@@ -433,3 +434,20 @@ def test_no_run_of_noisy_gradients_is_refused():
         smallest_multiplier(1.0, 0.1, 0.1, 0)
     with pytest.raises(BudgetImpossible):
         smallest_multiplier(1.0, 1e-200, 0.1, 10)
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 0.03, 1 / 700, 4.7e-5])
+def test_a_plan_composes_once_and_its_check_not_again(sensitivity, monkeypatch):
+    """Whatever the last digits of the scale: the check's own multiplier is what the search composed."""
+    composed_for = []
+
+    def counted(noise_multiplier, share, steps, plain=sampled.composed):
+        composed_for.append(noise_multiplier)
+        return plain(noise_multiplier, share, steps)
+
+    monkeypatch.setattr(sampled, "composed", counted)
+    multiplier = smallest_multiplier.__wrapped__(1.0, 1e-6, 0.02, 30, sensitivity)
+    scale = sensitivity * multiplier
+    assert SampledGaussianCurve(scale / sensitivity, 0.02, 30).delta(1.0) <= 1e-6
+    assert len(composed_for) == 2
+    assert len(set(composed_for)) == 1

@@ -70,6 +70,29 @@ def test_an_evaluation_is_recorded_written_and_verified(folder):
     assert run_program(*WORDS, "--ledger", "held", folder=folder).returncode == 2
 
 
+NUMBERS = SCHEMA.replace('name = "ill"\nclasses = ["no", "yes"]', 'name = "dose"\nbounds = [0, 100]')
+
+
+def test_of_a_regression_people_and_programs_are_told_its_error_and_r2(folder):
+    draw = np.random.default_rng(2)
+    for name, count in (("trained.csv", 400), ("held.csv", 300)):
+        ages = draw.uniform(0, 100, count)
+        doses = np.clip(0.8 * ages + draw.normal(10, 3, count), 0, 100)
+        lines = "".join(f"{age:.1f},{dose:.2f}\n" for age, dose in zip(ages, doses, strict=True))
+        (folder / name).write_text("age,dose\n" + lines)
+    model = eq.Ridge(epsilon=8.0, domain=eq.Schema.from_text(NUMBERS)).fit(eq.open_table(folder / "trained.csv"))
+    eq.save(model, folder / "numbers")
+    words = ("evaluate", "numbers", "held.csv", "--epsilon", "8", "--rows", "300", "--force")
+    read = run_program(*words, folder=folder)
+    assert read.returncode == 0, read.stderr
+    assert "mean absolute error " in read.stdout
+    assert "R2 0." in read.stdout or "R2 1 [" in read.stdout or "R2 cannot be told" in read.stdout
+    told = json.loads(run_program(*words, "--json", folder=folder).stdout)
+    figures = eq.Evaluation.load(folder / "evaluation").figures()
+    assert told["r2"] == {"value": figures.r2.value, "low": figures.r2.low, "high": figures.r2.high}
+    assert told["mean_absolute_error"]["value"] == figures.mean_absolute_error.value
+
+
 def test_what_people_read_says_what_was_bought(folder):
     done = run_program(*WORDS, folder=folder)
     assert done.returncode == 0, done.stderr

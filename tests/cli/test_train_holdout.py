@@ -110,6 +110,8 @@ def test_json_has_both_and_a_dry_run_the_plan_of_both(run):
     ("more", "word"),
     [
         (("--holdout", 1.5), "below 1"),
+        (("--holdout", 0.0001), "which is none"),
+        (("--holdout", 0.01), "hold out "),
         (("--engine", "stream"), "a table in memory"),
         (("--evaluation", "release"), "another for its evaluation"),
         (("--holdout-by", "age"), "choose from job"),

@@ -46,6 +46,8 @@ from equipoise.planning.words import statement_of
 from equipoise.solve import losses as partners
 from equipoise.solve.losses import LossArrays
 from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
+from equipoise.solve.solvers.newton import Newton
 from equipoise.vocabulary.constants import rounding_floor, setting, smallest_tolerance
 from equipoise.vocabulary.facts import Bound, Budget, Conditions, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import Loss
@@ -499,6 +501,28 @@ def test_approximate_refuses_a_tolerance_below_the_rounding_floor(theorem):
         below = approximate(exact, solved(case.setting, 0.9995 * least))
         assert below.value is None
         assert [hypothesis.remedy for hypothesis in below.missing] == ["raise the tolerance"]
+
+
+def test_a_tolerance_whose_squares_vanish_is_refused():
+    # Squares below 2.5e-324 are 0, and so is the computed norm of a gradient of 1e-162: the solver's test passes at 0
+    # for one table, and not for its neighbour, whose weights are far from there (M4).
+    domain, rows, tolerance = Domain(1e-100, labels=(-1e-61, 1e-61)), 1000, 2e-167
+    problem = Problem(loss_named("squared"), penalty_named("l2", 1e-100), domain)
+    situation = setting(problem, Recipe(tolerance), rows, 1)
+    facts, exact = situation.constants, GradientDiameter().bound(situation)
+    assert 20 * floor_of(situation) < tolerance <= 0.001 * facts.gradient_diameter / (2 * rows)
+    mu = facts.strong_convexity
+    target = Target(tolerance, facts.smoothness + mu, mu, facts.radius, None)
+
+    def weights(largest: int) -> float:
+        targets = np.where(np.arange(rows) < largest, 1e-61, 0.0)
+        table = Rows(np.full((rows, 1), 1e-100), domain, 0.0)
+        return float(Newton().solve(Objective(problem.loss, problem.penalty, table, targets), target)[0])
+
+    moved = max(abs(weights(count + 1) - weights(count)) for count in range(70, 90))
+    assert moved > 30 * (exact.sensitivity + 2 * tolerance / mu)
+    assert approximate(exact, situation).value is None
+    assert approximate(exact, solved(situation, 1e-130)).value is not None
 
 
 @over({name: member for name, member in theorems.members().items() if member.about == "minimiser"})

@@ -144,11 +144,12 @@ def test_a_certificate_without_bounds_has_the_digest_that_it_had():
     assert Certificate.from_json(json.dumps(older)).verify() == ()
 
 
-@pytest.mark.parametrize("norm", [0.5, 1.0, np.sqrt(3)])
-def test_plain_scikit_learn_scales_and_clips_by_the_same_bounds(norm):
+@pytest.mark.parametrize(("norm", "summed"), [(0.5, None), (1.0, None), (np.sqrt(3), None), (1.0, 0.8)])
+def test_plain_scikit_learn_scales_and_clips_by_the_same_bounds(norm, summed):
     table = rows()
     finite = np.where(np.isinf(table), np.nan, table)
-    fitted = model(eq.Domain(row_norm=norm, bounds=BOUNDS, classes=(0, 1))).fit(finite, labels(table))
+    domain = eq.Domain(row_norm=norm, bounds=BOUNDS, classes=(0, 1), row_sum=summed)
+    fitted = model(domain).fit(finite, labels(table))
     plain = pickle.loads(pickle.dumps(fitted.to_sklearn()))  # noqa: S301 - its own bytes
     assert plain.predict_proba(finite) == pytest.approx(fitted.predict_proba(finite), rel=1e-9)
     new = np.full((2, 3), np.nan)

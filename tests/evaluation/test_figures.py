@@ -1,5 +1,7 @@
 """Figures of a histogram without noise to speak of are those of its rows, and every kind of figure can be asked for."""
 
+import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +13,7 @@ from equipoise.certify.claims.evaluation import Cells
 from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.population_interval import PopulationInterval
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
@@ -163,3 +166,31 @@ def test_a_loss_whose_interval_is_as_long_as_what_guessing_costs_is_not_told():
     assert not drowned.told
     assert "times the epsilon" in str(drowned)
     assert replace(found, high=0.9, guessing=1.0).told
+
+
+def test_a_loss_that_guessing_cannot_be_told_from_is_not_told():
+    # Half of the rows in either class, scores without meaning, few rows: the interval is longer than a guess is worth.
+    counts = NoisyCounts(tuple(np.linspace(0.02, 0.98, 9)), np.full((1, 2, 10), 3), "laplace", 3.0, 60)
+    figures = TwoClasses(counts)
+    for figure, guess in ((figures.log_loss, math.log(2.0)), (figures.brier, 0.25)):
+        assert figure.guessing == guess
+        assert figure.low < guess < figure.high
+        assert not figure.told
+    # By its range, which reaches to the loss of a score near 0, it would have been told.
+    log_loss = figures.log_loss
+    assert log_loss.high - log_loss.low > log_loss.guessing
+    assert replace(log_loss, guessing=math.inf).told or log_loss.greatest < 2 * log_loss.guessing
+    many = TwoClasses(replace(counts, counts=1000 * counts.counts, n_samples=60_000))
+    assert many.log_loss.told
+    assert many.brier.told
+
+
+def test_whatever_cannot_be_told_says_about_what_it_takes():
+    stream = np.random.default_rng(0)
+    for _ in range(2000):
+        spread = stream.exponential(0.3, 3) * stream.integers(0, 2, 3)
+        low, high = np.sort(stream.uniform(0.0, 1.0, 2))
+        figure = Figure(0.5 * (low + high), low, high, *spread[:2], bins=spread[2])
+        assert figure.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", figure.verdict))
+        found = PopulationInterval(0.0, 0.0, 3 * low - 3, 3 * high, 0.0, 0.0, 0.0, *(spread + 0.01), reach=1.5)
+        assert found.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", found.verdict))

@@ -29,6 +29,7 @@ from equipoise.evaluation.held_out import plan_held_out
 from equipoise.ledger.currencies import currency_named
 from equipoise.ledger.prices import cost
 from equipoise.ledger.rates import ConcentratedRate, Rate, RenyiRate
+from equipoise.planning.held_out import known_within
 from equipoise.planning.risk import risk
 from equipoise.release.split import split
 from equipoise.report.release_page import release_page
@@ -190,7 +191,7 @@ def test_an_account_counts_both_once():
         eq.train_and_evaluate(eq.LogisticRegression(1.0, domain=DOMAIN), ROWS, LABELS)
         assert account.left.epsilon == 0.0
         with pytest.raises(Overdraft):
-            eq.train_and_evaluate(eq.LogisticRegression(0.1, domain=DOMAIN), ROWS, LABELS)
+            eq.train_and_evaluate(eq.LogisticRegression(0.5, domain=DOMAIN), ROWS, LABELS)
 
 
 # Two folders
@@ -312,6 +313,13 @@ REFUSED = {
     ),
     "no share": (eq.LogisticRegression(domain=DOMAIN), {"holdout": 0.0}, InvalidParameter, "pass 0.2"),
     "all rows": (eq.LogisticRegression(domain=DOMAIN), {"holdout": 1.0}, InvalidParameter, "pass 0.2"),
+    "less than a row": (eq.LogisticRegression(domain=DOMAIN), {"holdout": 0.0001}, InvalidParameter, "pass 0.2"),
+    "rows that tell nothing": (
+        eq.LogisticRegression(domain=DOMAIN),
+        {"holdout": 0.01},
+        InvalidParameter,
+        r"hold out 47 rows or more, a share of 0\.053",
+    ),
     "a column of no schema": (eq.LogisticRegression(domain=DOMAIN), {"by": "sex"}, InvalidParameter, "schema"),
     "another number of rows": (eq.LogisticRegression(domain=DOMAIN), {"n_samples": 5}, InvalidData, "n_samples"),
     "a search": (
@@ -331,6 +339,22 @@ def test_what_has_no_proof_or_no_sense_is_refused_before_the_spend(name, monkeyp
     with pytest.raises(error, match=remedy):
         eq.train_and_evaluate(model, ROWS, LABELS, **settings)
     assert vars(model) == before
+
+
+def test_the_plan_says_what_held_out_rows_will_tell_and_as_many_as_it_asks_for_are_enough():
+    model = eq.LogisticRegression(domain=DOMAIN)
+
+    def said(share: float) -> str:
+        return plan_held_out(model, share, "", 900, 3).explain()
+
+    assert "rows tell nothing at this budget: accuracy could be anything" in said(0.01)
+    assert "accuracy will be known to within about 0.31, and most figures cannot be told" in said(0.04)
+    assert "accuracy will be known to within about 0.09\n" in said(0.2)
+    numbers = eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1.0)))
+    assert "the mean absolute error, of the target's range," in plan_held_out(numbers, 0.2, "", 900, 3).explain()
+    # What the refusal asks for: a quarter to either side.
+    counts = plan_held_out(model, 47 / 900, "", 900, 3).claim.of[0]
+    assert known_within(counts) <= 0.25 < known_within(replace(counts, n_samples=46))
 
 
 def test_a_table_that_is_never_held_is_refused_before_the_spend(tmp_path, monkeypatch):

@@ -16,13 +16,13 @@ from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells, Evaluation
 from equipoise.lab.auditing import lower_bound
-from equipoise.noise import ExactSource, SeededSource
+from equipoise.noise import COINS, ExactSource, SeededSource
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release.carriers import evaluation as carrier
-from equipoise.release.carriers.evaluation import counted, counted_by_true_share, share_bins
+from equipoise.release.carriers.evaluation import counted, counted_by_target, counted_by_true_share, dealt, share_bins
 from witnesses import noted
 
-# Of this file: three audits that may not fail, and four tests of a law.
+# Of this file: five audits that may not fail, and five tests of a law.
 FAILURE = 1e-6
 
 TWO = Cells((0.2, 0.5, 0.8), ("no", "yes"))
@@ -30,6 +30,7 @@ FIVE = Cells((0.4, 0.7), (0, 1, 2, 3, 4))
 APART = replace(TWO, groups=("f", "m", "x"), by="sex")
 SHARES = Cells((0.7,), (0, 1, 2), true_shares=(0.2, 0.5))
 PAY = Cells((-1.0, 0.0, 1.0), predictions=(2.0, 4.0), range=(0.0, 6.0))
+DEALT = replace(PAY, targets=(0.0, 1.0, 3.0, 6.0))
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 
 
@@ -67,6 +68,47 @@ def test_whatever_a_row_is_replaced_by_two_further_counts_move_by_one_or_none(da
     assert first.sum() == second.sum() == len(rows)
     assert len(first) == 3
     assert sorted((first - second)[first != second].tolist()) in ([], [-1, 1])
+
+
+@given(data=st.data())
+def test_whatever_a_row_is_replaced_by_two_counts_of_the_target_move_by_one_or_none(data):
+    row = st.tuples(NUMBERS, st.integers(0, COINS - 1))
+    rows = data.draw(st.lists(row, min_size=1, max_size=6))
+    # Coins belong to places: the replaced row has the coin that the other one had.
+    other = [(data.draw(NUMBERS), rows[0][1]), *rows[1:]]
+    first, second = (
+        counted_by_target(DEALT, np.array(truth), np.array(coins))
+        for truth, coins in (zip(*table, strict=True) for table in (rows, other))
+    )
+    assert first.sum() == second.sum() == len(rows)
+    assert len(first) == 5
+    assert sorted((first - second)[first != second].tolist()) in ([], [-1, 1])
+
+
+@given(st.lists(st.floats(-50.0, 90.0), min_size=2, max_size=9, unique=True), st.floats(-60.0, 100.0))
+def test_coins_keep_a_target_and_its_square_in_the_mean(knots, target):
+    knots = sorted(round(knot, 2) for knot in knots)
+    if min(np.diff(knots)) < 0.01:
+        return
+    first, chances = dealt(tuple(knots), np.array([target]))
+    assert np.all(chances >= -1e-12)
+    ends = np.array([knots[0], *knots, knots[-1]])
+    means, squares = 0.5 * (ends[:-1] + ends[1:]), ends[:-1] * ends[1:]
+    places, kept = first[0] + np.arange(3), np.clip(target, knots[0], knots[-1])
+    assert chances[0] @ means[places] == pytest.approx(kept, abs=1e-8)
+    assert chances[0] @ squares[places] == pytest.approx(kept**2, abs=1e-5)
+
+
+@pytest.mark.parametrize("source", [ExactSource(), SeededSource(3)], ids=["exact", "seeded"])
+def test_coins_deal_targets_with_the_chances_that_are_said(source):
+    size = 4000
+    first, chances = dealt(DEALT.targets, np.array([2.0]))
+    expected = np.zeros(5)
+    expected[first[0] + np.arange(3)] = size * chances[0]
+    found = counted_by_target(DEALT, np.full(size, 2.0), source.coins(size))
+    reached = expected > 0
+    assert found[~reached].sum() == 0
+    assert chisquare(found[reached], expected[reached]).pvalue > FAILURE
 
 
 # The law of the noise
@@ -127,6 +169,23 @@ def test_a_pair_attains_the_bound_where_rows_are_counted_by_the_true_share_too(e
         first, second = count(np.array([0.0, 1.0])), count(np.array([2.0, 1.0]))
         # Seen is the first table's count in every bin: each unit that the second lies off tells.
         loss += np.abs(first - second).sum() / scale
+    assert 0.999999 * epsilon <= loss <= epsilon
+    assert claim.curve().delta(epsilon) == 0.0
+    assert claim.curve().delta(0.999 * loss) > 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0])
+def test_a_pair_attains_the_bound_where_targets_are_dealt_too(epsilon):
+    claim, predicted, coins = claimed(eq.Budget(epsilon), DEALT), np.array([[3.0], [3.0]]), np.array([5, COINS // 2])
+    loss = 0.0
+    for scale, count in (
+        (claim.scale, lambda truth: counted(DEALT, predicted, truth, np.zeros(2, dtype=int))),
+        (claim.further_noise.scale, lambda truth: counted_by_target(DEALT, truth, coins)),
+    ):
+        # The ends of the range are dealt without a doubt.
+        first, second = count(np.array([0.0, 3.0])), count(np.array([6.0, 3.0]))
+        loss += np.abs(first - second).sum() / scale
+    noted("N4", epsilon, loss, f"epsilon of the counts of a regression at {epsilon}")
     assert 0.999999 * epsilon <= loss <= epsilon
     assert claim.curve().delta(epsilon) == 0.0
     assert claim.curve().delta(0.999 * loss) > 0.0
@@ -196,6 +255,25 @@ def test_a_claim_with_a_fault_in_its_further_counts_does_not_follow(fault):
     claim = claimed(eq.Budget(1.0), SHARES)
     assert claim.check() == replace(claim, released=(1,) * 21).check() == ()
     assert FAULTY_FURTHER[fault](claim).check()
+
+
+FAULTY_TARGETS = {
+    "halved noise": lambda claim: with_further(claim, scale=claim.further_noise.scale / 2),
+    "a cell without noise": lambda claim: with_further(claim, dimension=4),
+    "no noise at all": lambda claim: replace(claim, further_noise=None),
+    "knots that do not ascend": lambda claim: replace(claim, cells=replace(DEALT, targets=(0.0, 3.0, 3.0, 6.0))),
+    "a knot that is no number": lambda claim: replace(claim, cells=replace(DEALT, targets=(0.0, 3.0, math.nan, 6.0))),
+    "shares of classes as well": lambda claim: replace(claim, cells=replace(DEALT, true_shares=(0.1, 0.2, 0.3, 0.4))),
+    "targets of classes": lambda claim: replace(claim, cells=replace(TWO, edges=(0.5,) * 0, targets=DEALT.targets)),
+    "counts without the further ones": lambda claim: replace(claim, released=(1,) * 12),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY_TARGETS)
+def test_a_claim_with_a_fault_in_its_counts_of_targets_does_not_follow(fault):
+    claim = claimed(eq.Budget(1.0), DEALT)
+    assert claim.check() == replace(claim, released=(1,) * 17).check() == ()
+    assert FAULTY_TARGETS[fault](claim).check()
 
 
 # Audits from end to end
@@ -294,4 +372,28 @@ def further_evidence(truth: int, seed: int, runs: int) -> np.ndarray:
 def test_an_audit_catches_further_counts_without_noise(monkeypatch, source, caught):
     monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
     first, second = (further_evidence(truth, seed, 80) for truth, seed in ((2, 10**6), (0, 2 * 10**6)))
+    assert (lower_bound(first, second, 0.0, np.arange(-1.5, 2.0), FAILURE).epsilon > 0.5) is caught
+
+
+@functools.cache
+def model_of_numbers() -> eq.Ridge:
+    rows = np.linspace(-1, 1, 400)[:, None]
+    return eq.Ridge(4.0, 0.0, eq.Domain(1.0, labels=(-1.0, 1.0)), random_state=0).fit(rows, rows[:, 0])
+
+
+def evidence_of_targets(target: float, seed: int, runs: int) -> np.ndarray:
+    """Return how much the outer cells of the target speak for a row at the upper end rather than at the lower."""
+    found = []
+    for run in range(runs):
+        rows = np.array([[0.3]]), np.array([target])
+        claim = eq.evaluate(model_of_numbers(), *rows, epsilon=0.5, random_state=seed + run).claim
+        cells = claim.released[math.prod(claim.cells.shape) :]
+        found.append(np.clip(2 * cells[-1] - 1, -1, 1) - np.clip(2 * cells[0] - 1, -1, 1))
+    return np.array(found, dtype=float)
+
+
+@pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietFurtherCounts, True)])
+def test_an_audit_catches_counts_of_targets_without_noise(monkeypatch, source, caught):
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
+    first, second = (evidence_of_targets(target, seed, 80) for target, seed in ((1.0, 10**6), (-1.0, 2 * 10**6)))
     assert (lower_bound(first, second, 0.0, np.arange(-1.5, 2.0), FAILURE).epsilon > 0.5) is caught

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from equipoise.certify.claims.evaluation import Cells
+from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
+from equipoise.noise import SeededSource
 from equipoise.release.carriers.evaluation import counted as counting
+from equipoise.release.carriers.evaluation import counted_by_target
 
 EDGES, PREDICTIONS, RANGE = (-0.8, -0.2, 0.0, 0.2, 0.8), (1.0, 2.0), (0.0, 3.0)
 
@@ -79,3 +82,59 @@ def test_what_is_counted_where_no_row_can_lie_moves_no_figure():
         assert getattr(Regression(counts), name) == getattr(Regression(other), name), name
     assert Regression(counts).residual_quantile(0.9) == Regression(other).residual_quantile(0.9)
     assert Regression(counts).prediction_intervals(0.5) == Regression(other).prediction_intervals(0.5)
+
+
+# R2 from targets that are dealt to cells
+
+
+def dealt(predicted, target, scale=0.01, knots=(0.0, 0.75, 1.5, 2.25, 3.0), seed=0):
+    """Return the figures of rows that were counted twice, with noise of this scale."""
+    cells, source = Cells(FINE, predictions=PREDICTIONS, range=RANGE, targets=knots), SeededSource(seed)
+    tables = []
+    for counts, loud in (
+        (counting(cells, predicted[:, None], target, np.zeros(len(target), dtype=np.int64)), scale),
+        (counted_by_target(cells, target, source.coins(len(target))), 8 * scale),
+    ):
+        tables.append(source.add_whole("laplace", counts, loud))
+    first = NoisyCounts(FINE, tables[0].reshape(cells.shape), "laplace", scale, len(target), PREDICTIONS, RANGE)
+    return Regression(first, targets=NoisyCounts(knots, tables[1].reshape(1, 1, -1), "laplace", 8 * scale, len(target)))
+
+
+FINE = tuple(np.round(np.linspace(-2.9, 2.9, 59), 9).tolist())
+
+
+@pytest.mark.parametrize("where", ["near", "far", "spread"])
+def test_r2_of_rows_anywhere_in_their_bins_lies_in_an_interval_that_targets_make_short(where):
+    draw = np.random.default_rng(6)
+    predicted = draw.uniform(0.3, 2.7, 20_000)
+    sizes = {"near": 0.301, "far": 0.399, "spread": draw.uniform(0.0, 0.9, 20_000)}[where]
+    target = np.clip(predicted + sizes * draw.choice([-1.0, 1.0], 20_000), *RANGE)
+    figures, truth = dealt(predicted, target), 1 - np.mean((target - predicted) ** 2) / np.var(target)
+    found, alone = figures.r2, Regression(figures.counts).r2
+    assert found.low <= truth <= found.high
+    assert found.bins > 0
+    assert found.high - found.low < 0.25 * (alone.high - alone.low)
+    # Without noise to speak of it is bins of residuals that are left, and coins and sampling.
+    middles = 1 - np.sum(figures.residuals**2 * figures.counts.counts[0].sum(axis=0)) / 20_000 / np.var(target)
+    assert found.value == pytest.approx(middles, abs=5 * found.sampling)
+
+
+def test_r2_has_the_noise_of_both_tables():
+    draw = np.random.default_rng(7)
+    predicted = draw.uniform(0.3, 2.7, 4000)
+    target = np.clip(predicted + draw.normal(0.0, 0.3, 4000), *RANGE)
+    truth = 1 - np.mean((target - predicted) ** 2) / np.var(target)
+    found = [dealt(predicted, target, 4.0, seed=seed).r2 for seed in range(40)]
+    scatter, said = np.std([each.value for each in found], ddof=1), np.mean([each.noise for each in found])
+    # A deviation of 40 values has a standard error of a ninth of it, and more where tails are long.
+    assert 0.5 * said < scatter < 2.0 * said
+    assert np.mean([each.low <= truth <= each.high for each in found]) >= 0.8
+
+
+def test_groups_and_older_evaluations_have_r2_by_bins():
+    draw = np.random.default_rng(8)
+    predicted = draw.uniform(0.3, 2.7, 4000)
+    figures = dealt(predicted, np.clip(predicted + draw.normal(0.0, 0.3, 4000), *RANGE))
+    apart, alone = figures_of(figures.counts, [0], figures.targets), Regression(figures.counts)
+    assert apart.targets is None
+    assert apart.r2 == alone.r2 != figures.r2

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -57,49 +56,15 @@ def test_an_excused_block_is_not_run_and_the_reader_is_told() -> None:
     assert "*This block was not run: it needs a cluster.*" in executed.with_outputs(page, "page.md")
 
 
-ELSEWHERE = """<!-- run in .other: where it works -->
-```python
-import os
-os.environ["WHERE"] * x
-```
-<!-- setup
-x = 2
--->
-"""
-
-
-@pytest.fixture
-def other(monkeypatch, tmp_path) -> Path:
-    """An environment that knows a word, not yet complete."""
-    place = tmp_path / ".other"
-    python = place / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nWHERE=there exec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
+def test_packages_of_a_page_come_before_all_others_and_must_be_there(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(executed, "ROOT", tmp_path)
-    return place
-
-
-def test_a_block_of_another_environment_is_run_there_and_the_reader_is_told(other) -> None:
-    (other / ".ready").touch()
-    seen = executed.with_outputs(ELSEWHERE, "page.md")
-    assert "```text\ntherethere\n```" in seen
-    assert "*This block was run in .other: where it works.*" in seen
-
-
-def test_where_nobody_made_that_environment_the_reader_is_told_that_it_was_not_run(other) -> None:
-    seen = executed.with_outputs(ELSEWHERE, "page.md")
-    assert "```text" not in seen
-    assert "*This block was not run when this page was built, since nobody had made .other: where it works.*" in seen
-
-
-@pytest.mark.statistics
-@pytest.mark.skipif(not (ROOT / ".venv-peers" / ".ready").exists(), reason="no peers: make .venv-peers/.ready")
-def test_diffprivlibs_block_runs_in_the_environment_of_the_peers() -> None:
-    page = (ROOT / "docs" / "from-diffprivlib.md").read_text()
-    (found,) = [each for each in executed.FENCE.finditer(page) if each["word"] == "run in "]
-    printed = executed.elsewhere(page, "from-diffprivlib.md", found["code"], ".venv-peers")
-    assert re.fullmatch(r"array\(\[[01](, [01]){4}\]\)\n", printed or "")
+    page = "<!-- packages .older -->\n```python\nimport numpy\nnumpy.__version__\n```\n"
+    with pytest.raises(executed.BlockFailed, match=r"make \.older/\.ready"):
+        executed.with_outputs(page, "page.md")
+    (tmp_path / ".older").mkdir()
+    (tmp_path / ".older" / "numpy.py").write_text('__version__ = "as it was"\n')
+    assert "```text\nas it was\n```" in executed.with_outputs(page, "page.md")
+    assert "packages" not in executed.notebook(page)
 
 
 def test_a_page_becomes_a_notebook_of_its_prose_and_its_blocks() -> None:

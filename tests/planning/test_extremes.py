@@ -79,3 +79,13 @@ def test_clips_of_several_classes_are_refused_in_the_plan_where_noise_comes_at_t
     with pytest.raises(eq.errors.NoTheoremApplies, match="leave clip out"):
         issue(asked)
     assert issue(replace(asked, mechanism=mechanism, recipe=replace(recipe, clip=None))).verify() == ()
+
+
+@pytest.mark.parametrize("model", [eq.NoisySGDClassifier, eq.LogisticRegression])
+def test_a_delta_below_what_exact_noise_leaves_is_refused_by_its_own_number(model):
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    mechanism = {} if model is eq.NoisySGDClassifier else {"mechanism": "noisy-gradient"}
+    with pytest.raises(BudgetImpossible, match="found: delta=1e-300; to do: pass delta=1e-12"):
+        model(delta=1e-300, domain=domain, **mechanism).plan(1000, 10)
+    with pytest.raises(BudgetImpossible, match="pure privacy; found: delta=0;"):
+        model(delta=0.0, domain=domain, **mechanism).plan(1000, 10)

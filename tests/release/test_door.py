@@ -117,6 +117,25 @@ def test_views_multiply_like_the_rows_they_stand_for(matrix, outputs):
             np.testing.assert_allclose(view @ weights[:, 0], dense[where] @ weights[:, 0], atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+def test_views_are_the_same_whether_numbers_are_converted_once_or_in_every_pass(kind, monkeypatch):
+    monkeypatch.setattr("equipoise.data.rows.rows_of_a_view", lambda columns: 7)
+    generator = np.random.default_rng(0)
+    matrix = (3 * generator.normal(size=(30, 3))).astype(kind)
+    if kind is np.float32:
+        matrix[9, 1], matrix[20, 0] = np.nan, 3e38
+    weights, seen = generator.normal(size=(4, 2)), []
+    for kept in (0, matrix.size):
+        monkeypatch.setattr("equipoise.data.rows.KEPT_DOUBLES", kept)
+        rows = Rows(matrix, CLASSES, 0.5)
+        # Twice: the second pass finds what the first one converted.
+        passes = [[view @ weights for view, _ in rows.views()] for _ in range(2)]
+        np.testing.assert_array_equal(*map(np.vstack, passes))
+        seen.append(np.vstack(passes[0]))
+    np.testing.assert_array_equal(*seen)
+    np.testing.assert_allclose(seen[0], rows_of(matrix, CLASSES, 0.5) @ weights, atol=1e-13)
+
+
 def test_rows_inside_the_domain_are_not_touched_and_long_ones_keep_their_direction():
     matrix = np.array([[0.3, 0.4], [3.0, 4.0], [1e300, 1e300]])
     np.testing.assert_allclose(rows_of(matrix, CLASSES), [[0.3, 0.4], [0.6, 0.8], [0.5**0.5, 0.5**0.5]], rtol=1e-15)

@@ -27,6 +27,11 @@ class Predictor:
         self._intercepts = np.array(saved.intercepts)
         self._classes = np.array(saved.classes) if claim.problem.loss.task == "classification" else None
 
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes; none of a regression."""
+        return () if self._classes is None else tuple(self._classes.tolist())
+
     def scores(self, table: RawTable) -> NDArray[np.float64]:
         """Return what the model computes of every row, a column an output."""
         with np.errstate(all="ignore"):

@@ -17,7 +17,9 @@ from equipoise.cli.sign import signed, signing_key
 from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
     from equipoise.evaluation.evaluation import Evaluation
+    from equipoise.evaluation.figure import Figure
 
 
 def command(
@@ -35,6 +37,17 @@ def command(
         ),
     ] = None,
     by: Annotated[str, typer.Option(help="A column of levels: rows are counted for each level apart.")] = "",
+    positive: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="One of several classes, to be evaluated against all others: ROC and AUC."),
+    ] = None,
+    bins_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="EVALUATION",
+            help="An earlier evaluation of this release: its counts say where scores are, and bins are put there.",
+        ),
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
@@ -74,7 +87,17 @@ def command(
         )
     with staging(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
-            found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
+            found = evaluate(
+                model,
+                table,
+                epsilon=epsilon,
+                delta=delta,
+                ledger=ledger,
+                by=by,
+                positive=positive,
+                bins_from=bins_from,
+                n_samples=rows,
+            )
         with waiting("drawing the page", silent):
             files = found.files()
         publish(place, signed(files, key, signer), out)
@@ -102,13 +125,36 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         "edges": list(counts.edges),
         "counts": counts.counts.tolist(),
         "noise": {"law": counts.law, "scale": counts.scale},
-        **(_figure(evaluation) if claim.cells.labels else {"predictions": list(counts.predictions)}),
+        **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
+        **{
+            name.replace(" ", "_").lower(): {"value": figure.value, "low": figure.low, "high": figure.high}
+            for name, figure in first_figures(evaluation).items()
+        },
     }
 
 
-def _figure(evaluation: "Evaluation") -> dict[str, Any]:
-    accuracy = evaluation.accuracy
-    return {"accuracy": {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high}}
+def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":
+    """Return by name the figures that are asked for first: accuracy, AUC of two classes; of numbers error and R2."""
+    from equipoise.evaluation.regression import Regression
+    from equipoise.evaluation.two_classes import TwoClasses
+
+    figures = evaluation.figures()
+    if isinstance(figures, Regression):
+        return {"mean absolute error": figures.mean_absolute_error, "R2": figures.r2}
+    area = {"AUC": figures.auc} if isinstance(figures, TwoClasses) else {}
+    return {"accuracy": figures.accuracy, **area}
+
+
+def _further(claim: "EvaluationClaim") -> str:
+    more = claim.further_noise
+    return f", {more.dimension} more of scale {more.scale:.4g}" if more else ""
+
+
+def told(name: str, figure: "Figure") -> str:
+    """Return a figure in words, or what it would take to tell it and all that is known."""
+    if figure.told:
+        return f"{name} {figure}, an interval of 95 %"
+    return f"{name} {figure}; all that is known: it lies between {figure.low:.4g} and {figure.high:.4g}"
 
 
 def lines_of(evaluation: "Evaluation") -> list[str]:
@@ -117,7 +163,7 @@ def lines_of(evaluation: "Evaluation") -> list[str]:
     bought = evaluation.certificate
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
-        f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
-        *([f"  accuracy {evaluation.accuracy}, an interval of 95 %"] if claim.cells.labels else []),
+        f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
+        *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
         f"  about release {claim.release}",
     ]

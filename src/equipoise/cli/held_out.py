@@ -32,9 +32,11 @@ def require_holdout(share: float | None, by: str, engine: str, out: Path, evalua
 
 def planned_with(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":
     """Return the plan of a training with rows that are held out from it."""
-    from equipoise.evaluation.held_out import plan_held_out
+    from equipoise.evaluation.held_out import plan_held_out, require_told
 
-    return plan_held_out(face, share, by)
+    planned = plan_held_out(face, share, by)
+    require_told(planned)
+    return planned
 
 
 def evaluated(face: "PrivateLinearModel", table: object, share: float, by: str) -> "Evaluation":
@@ -53,7 +55,9 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
 
 def line_of(found: "Evaluation") -> str:
     """Return for people what was found on held-out rows, as a line of the plan's summary."""
+    from equipoise.cli.evaluate import first_figures, told
+
     counts = found.counts
-    figure = f"accuracy {found.accuracy}, an interval of 95 %; " if found.claim.cells.labels else ""
+    figure = "".join(f"{told(name, each)}; " for name, each in first_figures(found).items())
     noise = f"{counts.law} noise of scale {counts.scale:.4g}"
     return f"  {'held out':<9} {figure}{counts.n_samples} rows, {counts.counts.size} counts with {noise}"

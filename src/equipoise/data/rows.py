@@ -1,7 +1,7 @@
 """Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (docs/proofs/M3.md).
 
-A dense table is not copied: what is kept besides it is one factor a row. Each block is converted to float64
-in one reusable buffer, so float32 input stays float32.
+A dense table of doubles is not copied: what is kept besides it is one factor a row. Other numbers become doubles once
+where those take little memory, else block by block in one reusable buffer.
 """
 
 import math
@@ -17,7 +17,7 @@ from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
-from equipoise.data.view_heights import rows_of_a_product, rows_of_a_view
+from equipoise.data.view_heights import KEPT_DOUBLES, rows_of_a_product, rows_of_a_view
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
@@ -256,9 +256,9 @@ class Rows(RowSource):
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
         # Columns that lie apart are put together, which is worth a whole block at a time.
         self._height = rows_of_a_view(self._n_features) if isinstance(matrix, np.ndarray) else BLOCK_ROWS
-        # Other numbers become doubles once a view, for both products that it takes part in.
-        other = isinstance(matrix, np.ndarray) and matrix.dtype != np.float64
-        self._doubles = np.empty((min(self._height, self.n_samples), self._n_features)) if other else None
+        # Other numbers become doubles once, or where they are many once a view, for both products of a pass.
+        self._converts = isinstance(matrix, np.ndarray) and matrix.dtype != np.float64
+        self._doubles: Array | None = None
         for start in range(0, self.n_samples, BLOCK_ROWS):
             factors, repaired = inspected(matrix[start : start + BLOCK_ROWS], domain)
             self._factors[start : start + BLOCK_ROWS] = factors
@@ -286,12 +286,19 @@ class Rows(RowSource):
         """Yield views of the table, all of one kind: what one row holds must not move another's product (P1).
 
         A view is a part of a block that stays in the cache until its second product, and its rows pass fewer additions
-        than a block's (A4). Where its numbers had to be converted, the next view overwrites it.
+        than a block's (A4). Where many numbers had to be converted, the next view overwrites it.
         """
+        kept = self.n_samples * self._n_features <= KEPT_DOUBLES
+        if self._converts and self._doubles is None:
+            self._doubles = np.empty((self.n_samples if kept else self._height, self._n_features))
+            if kept:
+                np.copyto(self._doubles, self._matrix[:], casting="unsafe")
         for start in range(0, self.n_samples, self._height):
             where = slice(start, min(start + self._height, self.n_samples))
             table = self._matrix[where]
-            if self._doubles is not None:
+            if self._doubles is not None and kept:
+                table = self._doubles[where]
+            elif self._doubles is not None:
                 np.copyto(self._doubles[: len(table)], table, casting="unsafe")
                 table = self._doubles[: len(table)]
             yield ClippedView(table, self._factors[where], self._intercept, self._repaired_in(where)), where

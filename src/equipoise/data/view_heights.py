@@ -7,6 +7,9 @@ CACHED = 2**18
 LEAST_ROWS = 16
 # OpenBLAS multiplies matrices of at most so many products without copying them first: twice as fast for few outputs.
 SMALL_PRODUCT = 10**6
+# Tables of at most so many numbers, 8 MiB of doubles, are converted once for all passes of a fit; of larger ones single
+# precision is the quicker to fetch, and a part of it is converted in the cache.
+KEPT_DOUBLES = 2**20
 
 
 def rows_of_a_view(columns: int) -> int:

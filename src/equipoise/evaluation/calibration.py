@@ -85,10 +85,13 @@ class AbsoluteSums:
             low, high = np.where(more, low, middle), np.where(more, middle, high)
         return np.where(nothing, 0.0, np.sum(self.nearest(0.5 * (low + high)), axis=1))
 
-    def ends(self) -> tuple[Array, Array]:
-        """Return the lower and the upper ends of intervals."""
-        side = float(ndtri(0.5 + 0.5 * LEVEL))
-        return self._reached(side), self._reached(-side)
+    def low(self) -> Array:
+        """Return the lower ends of intervals."""
+        return self._reached(float(ndtri(0.5 + 0.5 * LEVEL)))
+
+    def high(self) -> Array:
+        """Return the upper ends."""
+        return self._reached(-float(ndtri(0.5 + 0.5 * LEVEL)))
 
     def values(self) -> Array:
         """Return the sums under which what was seen is what was to be expected."""
@@ -147,7 +150,7 @@ class CalibrationErrors:
     def intervals(self) -> tuple[Array, Array]:
         """Return the lower and the upper ends."""
         # Larger errors explain more of what was seen: they are what a lower end has to reckon with.
-        low, high = self.larger.ends()[0], self.sums.ends()[1]
+        low, high = self.larger.low(), self.sums.high()
         return np.minimum(low / self.most, 1.0), np.minimum(high / self.fewest, 1.0)
 
     def values(self) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from equipoise.artifact.folder import load
@@ -20,7 +21,7 @@ from equipoise.evaluation.histogram import faults_of
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release import release
-from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.facts import Budget, Label
 from equipoise.vocabulary.numbers import require_count
 
 
@@ -34,13 +35,16 @@ def evaluate(
     ledger: str | None = None,
     groups: Any = None,
     by: str = "",
+    positive: Label | None = None,
+    bins_from: Evaluation | str | os.PathLike[str] | None = None,
     n_samples: int | None = None,
     random_state: int | None = None,
 ) -> Evaluation:
     """Count private rows by their true class and by what a released model says of them, with noise, once (N4).
 
     For a regression: by the prediction, and by the residual, the true number less the predicted one. Of several classes
-    rows are counted once more, by the share of their true class, for prediction sets.
+    rows are counted once more, by the share of their true class, for prediction sets; of a regression by the true
+    number, for R2.
 
     Every figure is computed from these counts and costs nothing more. The spend is recorded first, and values never
     raise: they are mapped into the model's domain as in training, and an unknown label counts as the first class.
@@ -61,6 +65,12 @@ def evaluate(
     by : str, optional
         A column of levels of the model's schema: rows are counted for each level apart. It costs no further epsilon,
         and accuracy: as many times more cells have noise.
+    positive : label, optional
+        One of several classes, which is evaluated against all others: ROC, AUC and every other figure of two classes,
+        of the share that the model gives it.
+    bins_from : Evaluation or path, optional
+        An earlier evaluation of the same release, whose noisy counts say where scores are: bins of two classes are then
+        put there. What that one cost adds to `epsilon` where both are about the same rows.
     n_samples : int, optional
         The declared number of rows. Where a ledger is bound it never comes from the data; a file of text does not
         tell it.
@@ -81,7 +91,7 @@ def evaluate(
     True
     """
     given: Any = load(model) if isinstance(model, str | os.PathLike) else model
-    found = evaluated(given, by)
+    found = evaluated(given, by, positive)
     if groups is not None or found.facts.domain.unit == "person":
         raise NoTheoremApplies(
             "an evaluation that covers all rows of a person",
@@ -114,14 +124,43 @@ def evaluate(
         schema=about.schema,
         vouched=about.vouched,
     )
-    noise = noise_on_counts(asked, len(found.labels) > 2)
+    first = None if bins_from is None else _earlier(bins_from, found, source.seeded)
+    found = found if first is None else replace(found, looked=first.counts)
+    noise = noise_on_counts(asked, found.further)
     cells = found.cells(terms.n_samples, noise)
     # What no figure could follow from is not worth a spend.
     for fault in faults_of(cells, terms.n_samples, noise.scale):
         raise InvalidParameter("an evaluation from which figures follow", fault, "scale the target, or ask for less")
-    certificate = issue_evaluation(EvaluationRequest(terms, asked, found.release, found.digest, cells))
+    certificate = issue_evaluation(
+        EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), _id_of(first))
+    )
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)
+
+
+def _id_of(evaluation: Evaluation | None) -> str:
+    made = None if evaluation is None else evaluation.certificate.release
+    return "" if made is None else made.id
+
+
+def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
+    """Return the evaluation from whose counts bins are to follow; refuse one that says nothing of these scores."""
+    asked = "bins_from, an evaluation of the same release and the same two classes"
+    if len(found.labels) != 2:
+        what = "a model of several classes" if found.labels else "a regression"
+        remedy = "leave it out" + (", or name one class with positive=..." if found.labels else "")
+        raise InvalidParameter("bins_from, for scores of two classes", what, remedy)
+    earlier = Evaluation.load(given) if isinstance(given, str | os.PathLike) else given
+    if not isinstance(earlier, Evaluation):
+        raise InvalidParameter(asked, f"a {type(earlier).__name__}", "pass what evaluate returned, or its folder")
+    if earlier.certificate.terms.seeded and not seeded:
+        # Whoever knows the seed takes the noise off its counts, and edges that follow from them would tell of rows.
+        remedy = "make that one with random_state=None, or pass random_state here too"
+        raise InvalidParameter("bins of an evaluation that is released", "bins_from a seeded one", remedy)
+    if (earlier.claim.release, earlier.claim.cells.labels) != (found.release, found.labels):
+        remedy = "pass one of this release" + (" with the same positive=..." if found.classes else "")
+        raise InvalidParameter(asked, "one of another release, or of other classes", remedy)
+    return earlier
 
 
 def _rows(model: PrivateLinearModel, found: Evaluated, X: Any, y: Any, n_samples: int | None) -> tuple[Unread, Unread]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.artifact import model_file
@@ -18,7 +19,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.data.products import products
-from equipoise.data.rows import centred_targets
+from equipoise.data.rows import centred_targets, class_positions
 from equipoise.data.schema import CategoryColumn, Schema
 from equipoise.data.tables import require_labels
 from equipoise.data.unread import Unread
@@ -27,7 +28,18 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.estimators.scoring import PredictionFacts, within_range
-from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, bins_of_shares, edges_around, edges_between
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.looked import edges_after
+from equipoise.planning.evaluation import (
+    USUAL_RESIDUAL,
+    bins,
+    bins_of_numbers,
+    bins_of_shares,
+    cells_of_targets,
+    edges_around,
+    edges_between,
+    rest_of,
+)
 from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
@@ -49,11 +61,21 @@ class Evaluated(ABC):
     digest: str
     # The column of levels by which rows are told apart.
     by: CategoryColumn | None = None
+    # Of one class against the rest: the model's classes, and which of them it is.
+    classes: tuple[Label, ...] = ()
+    place: int = 0
+    # What an earlier evaluation released, from which bins of two classes follow.
+    looked: NoisyCounts | None = None
 
     @property
     def release(self) -> str:
         """The id of its release."""
         return "" if self.certificate.release is None else self.certificate.release.id
+
+    @property
+    def further(self) -> bool:
+        """Whether rows are counted once more: all but those of two classes."""
+        return len(self.labels) != 2
 
     @abstractmethod
     def cells(self, n_samples: int, noise: Noise) -> Cells:
@@ -105,16 +127,30 @@ class EvaluatedClassifier(Evaluated):
         norm. Those of the predicted one of C classes lie between 1/C and 1, and are divided evenly; those of the true
         one, by which rows are counted once more, where differences of margins can be.
         """
-        count = bins(self._rows_a_group(n_samples), len(self.labels), noise)
         true_shares: tuple[float, ...] = ()
         if len(self.labels) > 2:
+            count = bins(self._rows_a_group(n_samples), len(self.labels), noise)
             shares = np.linspace(1 / len(self.labels), 1.0, count + 1)[1:-1]
             true_shares = self._true_shares(bins_of_shares(n_samples, noise))
         else:
-            reach = float(np.linalg.norm(self.weights)) * self.facts.domain.row_norm
-            shares = expit(np.array(edges_between(float(self.intercepts[0]), reach, count)))
+            shares = expit(np.array(self._edges(self._rows_a_group(n_samples), noise)))
         edges = tuple(sorted(set(shares.tolist())))
         return Cells(edges, self.labels, true_shares=true_shares, **self._apart())
+
+    def _margins(self) -> tuple[float, float]:
+        """Return the middle of where margins of the second of two classes can lie, and how far from it."""
+        return float(self.intercepts[0]), float(np.linalg.norm(self.weights)) * self.facts.domain.row_norm
+
+    def _edges(self, n_samples: int, noise: Noise) -> tuple[float, ...]:
+        """Return edges of margins: by where these can be, or by where they were seen."""
+        centre, reach = self._margins()
+        if self.looked is None:
+            return self._spread(centre, reach, bins(n_samples, 2, noise))
+        return edges_after(self.looked, (centre - reach, centre + reach), n_samples, noise)
+
+    def _spread(self, centre: float, reach: float, count: int) -> tuple[float, ...]:
+        """Return edges by where margins can be, the one at the decision among them."""
+        return edges_between(centre, reach, count)
 
     def _true_shares(self, count: int) -> tuple[float, ...]:
         """Return edges of bins of a class's share, by where the margins of any two classes can lie apart.
@@ -136,6 +172,50 @@ class EvaluatedClassifier(Evaluated):
         return target
 
 
+class EvaluatedAgainstTheRest(EvaluatedClassifier):
+    """One of several classes against all others: the score is its share, and the margin the log odds of that."""
+
+    def _margins(self) -> tuple[float, float]:
+        """Return the margin of a row of zeros, and how far from it any row's can lie.
+
+        The margin is ``-log sum exp(-d)`` over the other classes, d the difference of the class's margin and another's.
+        If no d moves by more than r, it moves by no more than r; a row moves each by at most ``|w - w'| row_norm``.
+        """
+        apart = np.linalg.norm(self.weights[self.place] - self.weights, axis=1)
+        return float(self._against(self.intercepts[None])[0]), float(np.max(apart)) * self.facts.domain.row_norm
+
+    def _spread(self, centre: float, reach: float, count: int) -> tuple[float, ...]:
+        """Return edges that are spaced as those of the true class's share; the one nearest to 0 is moved there.
+
+        A row that points in no direction in particular comes about as far as ``reach/sqrt(columns)``.
+        """
+        edges = np.array(edges_around(centre, reach, reach / math.sqrt(self.weights.shape[1]), count))
+        edges[np.argmin(np.abs(edges))] = 0.0
+        return tuple(sorted({float(edge) for edge in edges}))
+
+    def _against(self, margins: Array) -> Array:
+        others = np.delete(margins, self.place, axis=1)
+        return np.asarray(margins[:, self.place] - logsumexp(others, axis=1))
+
+    def scores(self, rows: Any) -> Array:
+        """Return the log odds of the class's share, as one column."""
+        return self._against(super().scores(rows))[:, None]
+
+    def known_target(self, target: Unread) -> Unread:
+        """Return whether rows are of the class, in the names that cells have; an unknown label as in training."""
+        if self.schema is None:
+            require_labels(target, self.classes)
+        rest, classes, place = self.labels[0], self.classes, self.place
+
+        def read() -> NDArray[Any]:
+            named = np.array([rest] * len(classes), dtype=object)
+            named[place] = classes[place]
+            told: NDArray[Any] = named[class_positions(target.read(), classes).astype(np.int64)]
+            return told
+
+        return Unread(target.shape, False, read)
+
+
 class EvaluatedRegressor(Evaluated):
     """One of numbers: predictions and targets in the target's own units, inside its declared range."""
 
@@ -145,14 +225,18 @@ class EvaluatedRegressor(Evaluated):
         return low, high
 
     def cells(self, n_samples: int, noise: Noise) -> Cells:
-        """Return bins of predictions, evenly in the range, and of residuals, more finely around 0."""
+        """Return bins of predictions, evenly in the range, and of residuals, more finely around 0.
+
+        Targets, by which rows are counted once more, are dealt to cells whose knots lie evenly in the range.
+        """
         predictions, residuals = bins_of_numbers(self._rows_a_group(n_samples), noise)
         low, high = self._range()
         inner = np.linspace(low, high, predictions + 1)[1:-1]
         return Cells(
-            edges_between(0.0, high - low, residuals, AROUND_0),
+            edges_around(0.0, high - low, USUAL_RESIDUAL * (high - low), residuals),
             predictions=tuple(inner.tolist()),
             range=(low, high),
+            targets=tuple(np.linspace(low, high, cells_of_targets(n_samples, noise) - 1).tolist()),
             **self._apart(),
         )
 
@@ -173,10 +257,11 @@ class EvaluatedRegressor(Evaluated):
         return Unread(target.shape, True, read)
 
 
-def evaluated(model: Any, by: str = "") -> Evaluated:
+def evaluated(model: Any, by: str = "", positive: Label | None = None) -> Evaluated:
     """Return a linear model of this version, with what it released; anything else is refused.
 
-    `by` names the column of levels by which rows are to be told apart.
+    `by` names the column of levels by which rows are to be told apart, `positive` the one of several classes that is
+    evaluated against all others.
     """
     if not isinstance(model, PrivateClassifier | PrivateRegressor):
         found, remedy = f"a {type(model).__name__}", "pass a fitted classifier or regressor, or the folder of one"
@@ -188,8 +273,7 @@ def evaluated(model: Any, by: str = "") -> Evaluated:
         raise InvalidParameter("a model with a certificate of this version", "one of an older version", remedy)
     if len(labels) == 1:
         raise InvalidParameter("a model of two classes or more", "one class", "declare the classes in its domain")
-    made = EvaluatedClassifier if labels else EvaluatedRegressor
-    return made(
+    made = (EvaluatedClassifier if labels else EvaluatedRegressor)(
         certificate,
         model._facts,
         facts if isinstance(facts := model._public_facts, Schema) else None,
@@ -200,6 +284,24 @@ def evaluated(model: Any, by: str = "") -> Evaluated:
         _digest(model, certificate),
         _levels(getattr(model, "schema_", None), by) if by else None,
     )
+    return made if positive is None else _against_the_rest(made, positive)
+
+
+def _against_the_rest(found: Evaluated, positive: Label) -> Evaluated:
+    """Return the evaluation of one of several classes against all others."""
+    asked = f"positive={positive!r:.80}, one of several classes"
+    if len(found.labels) < 3:
+        what = "a model of two classes, whose second one is the positive" if found.labels else "a regression"
+        raise InvalidParameter(asked, what, "leave positive out")
+    # Labels are compared as a person reads them: a command line has texts alone.
+    named = [place for place, label in enumerate(found.labels) if str(label) == str(positive)]
+    if len(named) != 1:
+        words = ", ".join(map(repr, found.labels[:20]))
+        raise InvalidParameter(asked, "no class of that name" if not named else "several", f"choose from {words}")
+    classes, place = found.labels, named[0]
+    fields = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
+    labels = (rest_of(classes[place]), classes[place])
+    return EvaluatedAgainstTheRest(**{**fields, "labels": labels, "classes": classes, "place": place})
 
 
 def _levels(schema: Schema | None, name: str) -> CategoryColumn:

@@ -60,7 +60,7 @@ class Evaluation:
         Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
         (tests/evaluation/test_coverage.py).
         """
-        return figures_of(self.counts, groups, NoisyCounts.of_true_shares(self.claim))
+        return figures_of(self.counts, groups, NoisyCounts.of_further(self.claim))
 
     @property
     def accuracy(self) -> Figure:
@@ -76,7 +76,7 @@ class Evaluation:
         if not self.claim.cells.labels:
             remedy = "ask for evaluation.prediction_intervals(coverage)"
             raise InvalidParameter("sets of classes", "the evaluation of a regression", remedy)
-        shares = NoisyCounts.of_true_shares(self.claim)
+        shares = NoisyCounts.of_further(self.claim)
         if shares is None:
             return prediction_sets(self.counts, coverage)
         return sets_of_shares(shares, len(self.claim.cells.labels), coverage)

@@ -38,6 +38,8 @@ class Figure:
     0.81 [0.79, 0.83] (sampling 0.009, noise 0.005)
     >>> print(Figure(0.5, 0.1, 0.9, sampling=0.02, noise=0.25))
     cannot be told at this budget; it takes about 2.0 times the epsilon
+    >>> print(Figure(0.5, 0.1, 0.9, sampling=0.01, noise=0.02, bins=0.35))
+    cannot be told from bins as wide as these; it takes about 1.7 times as many: more rows or epsilon
     """
 
     value: float
@@ -64,13 +66,16 @@ class Figure:
     def verdict(self) -> str:
         """What to do where the noise, or the few rows, drown the answer; empty where the figure is told.
 
-        Noise shrinks like one over epsilon and like one over the number of rows, sampling like one over its root.
+        Noise shrinks like one over epsilon and like one over the number of rows, sampling like one over its root, and
+        what bins hide like one over their number, which grows with rows and epsilon.
         """
         if self.told:
             return ""
         wanted = 0.25 * self._extent / _SIDES
-        if math.hypot(self.sampling, self.noise) < wanted and self.bins > 0.0:
-            return "cannot be told from bins as wide as these; more rows, or a larger epsilon, make them finer"
+        room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
+        if room > 0.0 and self.bins > 0.0:
+            more = f"it takes about {max(self.bins / room, 1.1):.1f} times as many: more rows or epsilon"
+            return f"cannot be told from bins as wide as these; {more}"
         if self.sampling < wanted:
             times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
             if times > 1.0:

@@ -10,15 +10,14 @@ from equipoise.evaluation.two_classes import TwoClasses
 Figures = TwoClasses | SeveralClasses | Regression
 
 
-def figures_of(
-    counts: NoisyCounts, groups: Sequence[int] | None = None, true_shares: NoisyCounts | None = None
-) -> Figures:
+def figures_of(counts: NoisyCounts, groups: Sequence[int] | None = None, further: NoisyCounts | None = None) -> Figures:
     """Return every figure that follows from counts; of some groups where they are named.
 
-    Of several classes, and all groups together, `true_shares` are the counts by the share of the true class.
+    For all groups together `further` are the counts by the share of the true class of several, or by the target.
     """
+    more = None if groups is not None else further
     if counts.range is not None:
-        return Regression(counts, groups)
+        return Regression(counts, groups, more)
     if counts.counts.shape[1] == 2:
         return TwoClasses(counts, groups)
-    return SeveralClasses(counts, groups, None if groups is not None else true_shares)
+    return SeveralClasses(counts, groups, more)

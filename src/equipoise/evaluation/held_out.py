@@ -12,6 +12,8 @@ import numpy as np
 from equipoise.artifact import model_file
 from equipoise.certify.certificate import Certificate, Release
 from equipoise.certify.claims import Trained
+from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused
 from equipoise.estimators.base import PrivateLinearModel
@@ -22,7 +24,7 @@ from equipoise.evaluation.evaluated import Array, Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import noise_on_counts
-from equipoise.planning.held_out import issue_held_out, rows_held_out
+from equipoise.planning.held_out import issue_held_out, require_enough, rows_held_out
 from equipoise.planning.issue import issue
 from equipoise.release import Released, release
 from equipoise.release.job import Carried
@@ -101,8 +103,15 @@ def plan_held_out(
     rows = rows_held_out(holdout, shape[0])
     request = model._request(shape[0] - rows, shape[1])
     planned = _as_released(model, issue(request), _unit_weights(issue(request)), by)
-    noise = noise_on_counts(request.budget, len(planned.labels) > 2)
+    noise = noise_on_counts(request.budget, planned.further)
     return issue_held_out(request, rows, planned.cells(rows, noise))
+
+
+def require_told(certificate: Certificate) -> None:
+    """Refuse a plan whose held-out rows are so few that nothing could be told of them: it is private, and no use."""
+    counts = certificate.claim.of[0] if isinstance(certificate.claim, HeldOut) else None
+    if isinstance(counts, EvaluationClaim):
+        require_enough(counts, certificate.n_samples)
 
 
 def _require(model: Any) -> None:
@@ -130,6 +139,7 @@ def _fit(model: PrivateLinearModel, X: Any, y: Any, holdout: float, by: str, n_s
         remedy = "pass n_samples=..., the public number of rows, or leave it to the schema"
         raise InvalidData(f"the declared {n_samples} rows", f"{rows.shape[0]} rows", remedy)
     certificate = plan_held_out(model, holdout, by, *rows.shape)
+    require_told(certificate)
     intake.remember(model, X, rows.shape)
 
     def evaluating(trained: Carried) -> Evaluated:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.errors import ReleaseUnreadable
-from equipoise.planning.evaluation import MOST, MOST_SHARES
+from equipoise.planning.evaluation import MOST, MOST_SHARES, MOST_TARGETS
 
 # Whole numbers up to the latter are doubles; noise never takes a count of so many rows there.
 MOST_ROWS, LARGEST_COUNT = 2**40, 2**52
@@ -62,12 +62,15 @@ class NoisyCounts:
         return cls(cells.edges, inside, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
 
     @classmethod
-    def of_true_shares(cls, claim: EvaluationClaim) -> "NoisyCounts | None":
-        """Return the counts by the share of the true class, as of one class; None where a claim has none."""
+    def of_further(cls, claim: EvaluationClaim) -> "NoisyCounts | None":
+        """Return the counts by the share of the true class, or by the target, as of one class; None without such.
+
+        Edges are then those of shares, or the knots by which targets are dealt.
+        """
         if claim.further_noise is None:
             return None
         further = _counts_in(claim)[math.prod(claim.cells.shape) :].reshape(1, 1, -1)
-        return cls(claim.cells.true_shares, further, claim.law, claim.further_noise.scale, claim.n_samples)
+        return cls(claim.cells.further, further, claim.law, claim.further_noise.scale, claim.n_samples)
 
     @property
     def bins(self) -> int:
@@ -135,3 +138,5 @@ def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
         yield "edges that no predictions lie between"
     elif not cells.edges or not all(abs(edge) < high - low for edge in cells.edges):
         yield "edges that no residuals lie between"
+    elif cells.targets and (len(cells.targets) >= MOST_TARGETS or (cells.targets[0], cells.targets[-1]) != (low, high)):
+        yield f"more than {MOST_TARGETS} cells of the target, or such as do not span its range"

@@ -12,7 +12,7 @@ Places = NDArray[np.intp]
 Tests = Callable[[Places, Array], tuple[Array, Array]]
 
 _TRIED = 25
-_HALVINGS = 15
+HALVINGS = 15
 
 
 def intervals(tests: Tests, questions: int, least: Array, greatest: Array, error: Array) -> tuple[Array, Array]:
@@ -34,24 +34,40 @@ def intervals(tests: Tests, questions: int, least: Array, greatest: Array, error
     >>> low.round(2), high.round(2)
     (array([-1.66]), array([2.26]))
     """
-    shares = np.linspace(0.0, 1.0, _TRIED)
-    which = np.repeat(np.arange(questions), _TRIED)
-    hypotheses = (least[:, None] + (greatest - least)[:, None] * shares).ravel()
-    large, small = (found.reshape(questions, _TRIED) for found in tests(which, hypotheses))
-    grid = hypotheses.reshape(questions, _TRIED)
-    every = np.arange(questions)
+    ends = Ends(tests, questions, least, greatest, error)
+    for _ in range(HALVINGS):
+        ends.halve(np.arange(questions))
+    return np.minimum(*ends.refused), np.maximum(*ends.refused)
 
-    # Where one side accepts nothing at all, its end is the far end of what is possible.
-    from_below = np.argmax((large > 0.5 * error[:, None]) | (shares == 1.0), axis=1)
-    from_above = _TRIED - 1 - np.argmax((small > 0.5 * error[:, None])[:, ::-1] | (shares == 1.0), axis=1)
-    refused = np.stack(
-        [grid[every, np.maximum(from_below - 1, 0)], grid[every, np.minimum(from_above + 1, _TRIED - 1)]]
-    )
-    accepted = np.stack([grid[every, from_below], grid[every, from_above]])
-    moving = np.concatenate([every, every])
-    for _ in range(_HALVINGS):
+
+class Ends:
+    """The lower and the upper ends of `intervals` while they are looked for: 2 x questions.
+
+    Each lies between a hypothesis that is `refused` and the next one within that is `accepted`.
+    """
+
+    def __init__(self, tests: Tests, questions: int, least: Array, greatest: Array, error: Array) -> None:
+        self._tests, self._error = tests, error
+        shares = np.linspace(0.0, 1.0, _TRIED)
+        which = np.repeat(np.arange(questions), _TRIED)
+        hypotheses = (least[:, None] + (greatest - least)[:, None] * shares).ravel()
+        large, small = (found.reshape(questions, _TRIED) for found in tests(which, hypotheses))
+        grid = hypotheses.reshape(questions, _TRIED)
+        every = np.arange(questions)
+
+        # Where one side accepts nothing at all, its end is the far end of what is possible.
+        below = np.argmax((large > 0.5 * error[:, None]) | (shares == 1.0), axis=1)
+        above = _TRIED - 1 - np.argmax((small > 0.5 * error[:, None])[:, ::-1] | (shares == 1.0), axis=1)
+        self.refused = np.stack([grid[every, np.maximum(below - 1, 0)], grid[every, np.minimum(above + 1, _TRIED - 1)]])
+        self.accepted = np.stack([grid[every, below], grid[every, above]])
+
+    def halve(self, which: Places) -> None:
+        """Try the middle between refused and accepted, for both ends of these questions."""
+        refused, accepted = self.refused[:, which], self.accepted[:, which]
         middle = 0.5 * (refused + accepted)
-        large, small = tests(moving, middle.ravel())
-        fine = np.stack([large[:questions], small[questions:]]) > 0.5 * error
-        accepted, refused = np.where(fine, middle, accepted), np.where(fine, refused, middle)
-    return np.minimum(*refused), np.maximum(*refused)
+        large, small = self._tests(np.concatenate([which, which]), middle.ravel())
+        fine = np.stack([large[: len(which)], small[len(which) :]]) > 0.5 * self._error[which]
+        self.accepted[:, which], self.refused[:, which] = (
+            np.where(fine, middle, accepted),
+            np.where(fine, refused, middle),
+        )

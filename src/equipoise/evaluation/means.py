@@ -67,9 +67,14 @@ class MeansTest:
         What a row of each kind deviates.
     cells : array
         How many cells that rows can lie in each kind has.
+    compared : float, optional
+        What chances are compared with: they are then told up to the side of it that they are on.
     """
 
-    def __init__(self, counts: NoisyCounts, rows: Array, deviations: Deviations, cells: Array) -> None:
+    def __init__(
+        self, counts: NoisyCounts, rows: Array, deviations: Deviations, cells: Array, compared: float | None = None
+    ) -> None:
+        self.compared = compared
         self.kept = np.flatnonzero(cells)
         self.counts, self.rows, self.deviations = counts, rows[:, self.kept], deviations
         self.cells, self.chances = cells[self.kept].astype(float), estimated_chances(self.rows)
@@ -80,7 +85,7 @@ class MeansTest:
         weights = values - (values @ self.cells / np.sum(self.cells))[:, None]
         noise = CellNoise(self.counts.law, self.counts.scale, weights, np.tile(self.cells, (len(which), 1)))
         rows = Rows(np.full(len(which), float(self.counts.n_samples)), values, tilted(values, self.chances[which]))
-        return tails([rows], noise, np.sum(values * self.rows[which], axis=1))
+        return tails([rows], noise, np.sum(values * self.rows[which], axis=1), self.compared)
 
 
 @dataclass(frozen=True)
@@ -172,7 +177,7 @@ def figure_of(
     tests: MeansTest, ends: tuple[float, float], value: float, influence: Array, error: float = 1.0 - LEVEL
 ) -> Figure:
     """Return a figure from its tests, what it can be, its estimate, and what rows of each kind add to n times that."""
-    counts, (least, greatest) = tests.counts, ends
+    counts, (least, greatest), tests.compared = tests.counts, ends, 0.5 * error
     found = intervals(tests, 1, np.array([least]), np.array([greatest]), np.array([error]))
     low, high = (float(end[0]) for end in found)
     chances, influence = tests.chances[0], influence[tests.kept]

@@ -73,7 +73,7 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         asked = "the certificate of an evaluation"
         raise ReleaseUnreadable(asked, f"one of kind {certificate.kind!r}", page_file.AGAIN)
     counts, cells, terms, made = NoisyCounts.of(claim), claim.cells, certificate.terms, certificate.release
-    figures = figures_of(counts, true_shares=NoisyCounts.of_true_shares(claim))
+    figures = figures_of(counts, further=NoisyCounts.of_further(claim))
     labels = tuple(map(str, cells.labels))
     return EvaluationRecord(
         task=_task(figures),

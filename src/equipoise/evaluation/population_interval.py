@@ -71,7 +71,9 @@ class PopulationInterval:
         # As many deviations wide as this interval is.
         wanted = self.reach / (self.high - self.low) * math.hypot(self.sampling, self.noise, self.public)
         if self.public > wanted:
-            return "cannot be told from so few public rows"
+            # What private rows and noise leave to public ones, whose part shrinks like one over the root of them.
+            left = max(wanted**2 - self.sampling**2 - self.noise**2, 0.25 * wanted**2)
+            return f"cannot be told from so few public rows; it takes about {self.public**2 / left:.1f} times as many"
         if self.sampling < wanted:
             times = max(self.noise / math.sqrt(wanted**2 - self.sampling**2), 1.1)
             return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.evaluation.explained import LEAST_R2, explained
 from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places
@@ -15,9 +16,6 @@ from equipoise.evaluation.prediction_sets import conformal_level
 from equipoise.evaluation.shares import Share, rebalanced, shares
 
 Array = NDArray[np.float64]
-
-# An R2 below this is reported as this.
-LEAST_R2 = -1.0
 
 
 class Regression:
@@ -33,6 +31,8 @@ class Regression:
         Groups x bins of predictions x bins of residuals, with ``predictions`` and ``range``.
     groups : sequence of int, optional
         The groups whose rows the figures are about; all by default.
+    targets : NoisyCounts, optional
+        The same rows by their target, all groups together, from which R2 can be told far better.
 
     Examples
     --------
@@ -43,9 +43,11 @@ class Regression:
     0.5 [0.5, 1.182] (sampling 0.0077, noise 0.0014, bins 0.33)
     """
 
-    def __init__(self, counts: NoisyCounts, groups: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, counts: NoisyCounts, groups: Sequence[int] | None = None, targets: NoisyCounts | None = None
+    ) -> None:
         least, greatest = counts.range if counts.range is not None else (0.0, 1.0)
-        self.counts = counts
+        self.counts, self.targets = counts, targets
         within = list(range(len(counts.counts))) if groups is None else list(groups)
         self._all = np.zeros(counts.counts.shape, dtype=bool)
         self._all[within] = True
@@ -74,12 +76,16 @@ class Regression:
 
     @cached_property
     def r2(self) -> Figure:
-        """One less the ratio of the squared error to the target's variance around its estimated mean.
+        """One less the ratio of the squared error to the target's variance.
 
-        To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
-        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true. For the ends of its
-        interval residuals are as long as bins allow and targets as near to their mean, and the other way round.
+        That is known from counts by the target where there are any (`explained`). Otherwise targets lie where bins of
+        predictions and residuals say. To first order the mean of a target does not matter to its variance, so that a
+        hypothesis is one about the mean of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is
+        true. For the ends of its interval residuals are as long as bins allow and targets as near to their mean, and
+        the other way round.
         """
+        if self.targets is not None:
+            return explained(self.counts, self.targets)
         rows = rebalanced(self.counts).reshape(1, -1)
         inside = self._all.ravel().astype(float)
         middle = Explained(self.predictions, self.residuals, rows, inside)

@@ -13,18 +13,24 @@ from equipoise.evaluation.calibration import CalibrationErrors, error_of
 from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.means import mean_between
+from equipoise.evaluation.noise_law import variance
 from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
 from equipoise.evaluation.two_classes import LEAST_SCORE
+from equipoise.planning.evaluation import SHARE_OF_ROWS
 
 Array = NDArray[np.float64]
 
 
 class AgainstTheRest(NamedTuple):
-    """One class against all others, at thresholds on its share: recall, false positive rate and precision."""
+    """One class against all others, at thresholds on its share: recall, false positive rate and precision.
+
+    Where no edge of a bin is a threshold from a half on, curves are empty and the `verdict` says what it would take.
+    """
 
     recall: Curve
     false_positive_rate: Curve
     precision: Curve
+    verdict: str = ""
 
 
 class SeveralClasses:
@@ -198,7 +204,18 @@ class SeveralClasses:
         own = self._true == label
         places = tuple(self.counts.edges[place] for place in edges)
         asked = [[(each, own) for each in said], [(each, ~own) for each in said], [(own, each) for each in said]]
-        return AgainstTheRest(*(Curve.of(places, self._shares(pairs) if pairs else []) for pairs in asked))
+        curves = [Curve.of(places, self._shares(pairs) if pairs else []) for pairs in asked]
+        return AgainstTheRest(curves[0], curves[1], curves[2], "" if edges else self._too_few_bins())
+
+    def _too_few_bins(self) -> str:
+        """Return what it takes to have two bins, one of whose ends is above a half (`planning.evaluation.bins`)."""
+        deviations = variance(self.counts.law, self.counts.scale)
+        rows = 1.5 * self.classes * self.counts.counts.shape[0] * deviations / SHARE_OF_ROWS
+        times = max(rows / self.counts.n_samples, 1.1)
+        return (
+            f"cannot be told from one bin of scores; it takes about {times:.1f} times the rows, or "
+            f"{math.sqrt(times):.1f} times the epsilon, or an evaluation of this class alone, with positive=..."
+        )
 
 
 def sums_of_squares(largest: Array, classes: int) -> tuple[Array, Array]:

@@ -98,12 +98,16 @@ class SharesTest:
         below, above = np.zeros(len(cells)), 8.0 * deviation + 1.0
         for _ in range(_HALVINGS):
             middle = 0.5 * (below + above)
-            rare = tails([], noise, middle)[0] <= 0.5 * NUISANCE
+            rare = tails([], noise, middle, 0.5 * NUISANCE)[0] <= 0.5 * NUISANCE
             below, above = np.where(rare, below, middle), np.where(rare, middle, above)
         return np.asarray(above[same.ravel()])
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
-        """Return how likely so large, and so small, a part of each whole is, if the shares are the hypotheses."""
+        """Return how likely so large, and so small, a part of each whole is, if the shares are the hypotheses.
+
+        They are told up to the side of half the error that they are on: where both are above it for one number of rows
+        of a whole, no further ones are tried.
+        """
         weights = np.stack([1.0 - hypotheses, -hypotheses, np.zeros(len(which))], axis=1)
         cells = self.cells[which]
         # Rebalancing takes the mean weight off every cell, and leaves rows alone.
@@ -113,10 +117,16 @@ class SharesTest:
         values = np.stack([1.0 - hypotheses, -hypotheses], axis=1)
         chances = np.stack([hypotheses, 1.0 - hypotheses], axis=1)
         large, small = np.zeros(len(which)), np.zeros(len(which))
+        left = np.arange(len(which))
         for step in range(1 if np.all(self.fewest == self.most) else _TRIED):
-            between = self.most + (self.fewest - self.most) * step / (_TRIED - 1)
-            found = tails([Rows(np.rint(between[which]), values, chances)], noise, reached)
-            large, small = np.maximum(large, found[0]), np.maximum(small, found[1])
+            asked = which[left]
+            between = np.rint(self.most[asked] + (self.fewest[asked] - self.most[asked]) * step / (_TRIED - 1))
+            some = CellNoise(noise.law, noise.scale, weights[left], cells[left])
+            rows = Rows(between, values[left], chances[left])
+            found = tails([rows], some, reached[left], 0.5 * self.error[asked])
+            large[left], small[left] = np.maximum(large[left], found[0]), np.maximum(small[left], found[1])
+            # What both sides accept no other number of rows can refuse.
+            left = left[np.minimum(large[left], small[left]) <= 0.5 * self.error[asked]]
         return large, small
 
     def values(self, low: Array, high: Array) -> Array:

@@ -1,6 +1,8 @@
 """Every figure about a classifier of two classes, from its noisy histogram alone."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -157,7 +159,8 @@ class TwoClasses:
     @cached_property
     def brier(self) -> Figure:
         """The mean squared distance between score and class, a bin's middle standing for its scores."""
-        return mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self._all)
+        found = mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self._all)
+        return replace(found, guessing=0.25)
 
     @cached_property
     def log_loss(self) -> Figure:
@@ -166,4 +169,4 @@ class TwoClasses:
         A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end.
         """
         scores = np.maximum(np.stack([1.0 - self.middles, self.middles]), LEAST_SCORE)
-        return mean_of(self.counts, -np.log(scores), self._all)
+        return replace(mean_of(self.counts, -np.log(scores), self._all), guessing=math.log(2.0))

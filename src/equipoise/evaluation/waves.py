@@ -19,12 +19,14 @@ from equipoise.evaluation.noise_law import Array
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 try:
-    from equipoise.solve.descents.compiling import compiled
+    from equipoise.solve.descents.compiling import compiled, inlined
 except ModuleNotFoundError:
 
     def compiled(function: Loop, **options: Any) -> Loop:
         """Return a loop as it is."""
         return function
+
+    inlined = compiled
 
 
 # What is smaller than this changes no tail that anybody looks at.
@@ -62,10 +64,46 @@ def rounded_normal(scale: float, angle: float) -> float:
     return total
 
 
+# So many rows' values, and so many weights of noise, are looked at before all of them are.
+_FIRST = 8
+# What these leave of a term that the others are not asked about, far less than what is negligible.
+_ENOUGH = math.log(1e12)
+_LOG_NEGLIGIBLE = -math.log(NEGLIGIBLE)
+# Waves are turned as long as so few terms were passed over, and computed anew after more.
+_GAP = 12
+
+
+@inlined
+def _heaviest(sizes: Array, starts: Array, sample: int) -> Array:
+    """Return the places of the largest sizes of one sample, at most `_FIRST` of them."""
+    begin, end = starts[sample], starts[sample + 1]
+    number = min(_FIRST, end - begin)
+    found = np.empty(number, dtype=np.int64)
+    for rank in range(number):
+        best = -1
+        for place in range(begin, end):
+            taken = False
+            for earlier in range(rank):
+                taken = taken or found[earlier] == place
+            if not taken and (best < 0 or sizes[place] > sizes[best]):
+                best = place
+        found[rank] = best
+    return found
+
+
+@inlined
+def _turned(number: int, real: Array, imaginary: Array, turn_real: Array, turn_imaginary: Array) -> None:
+    """Turn waves from one term to the next."""
+    for place in range(number):
+        turned = real[place] * turn_real[place] - imaginary[place] * turn_imaginary[place]
+        imaginary[place] = real[place] * turn_imaginary[place] + imaginary[place] * turn_real[place]
+        real[place] = turned
+
+
 @compiled
 def summed(
     gaussian: bool,
-    scale: float,
+    scales: Array,
     weights: Array,
     cells: Array,
     counts: Array,
@@ -81,6 +119,8 @@ def summed(
 
     Parameters
     ----------
+    scales : array, kinds
+        The scale of each kind's noise.
     weights, cells : array, questions x kinds
         Weights of noise, and how many cells have each.
     counts : array, questions x samples
@@ -93,19 +133,27 @@ def summed(
     """
     questions, kinds, listed, samples = len(reach), weights.shape[1], values.shape[1], counts.shape[1]
     found = np.zeros((questions, 2))
-    ratio = math.exp(-1.0 / scale)
-    wide = 4.0 * ratio / (1.0 - ratio) ** 2
+    ratios = np.exp(-1.0 / scales)
+    wide = 4.0 * ratios / (1.0 - ratios) ** 2
     # Waves of rows come first, those of noise after them: where they are, and the turn from one term to the next.
+    angles = np.empty(listed + kinds)
     real, imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
     turn_real, turn_imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
+    # The same of those that are looked at first.
+    first = np.empty((samples + 1) * _FIRST, dtype=np.int64)
+    first_real, first_imaginary = np.empty(len(first)), np.empty(len(first))
+    first_turn_real, first_turn_imaginary = np.empty(len(first)), np.empty(len(first))
+    ends, masses = np.empty(samples + 1, dtype=np.int64), np.empty(samples)
+    every_kind = np.array([0, kinds])
+    logarithms = np.log(math.pi * (np.arange(terms) + 0.5))
     for question in range(questions):
         step = 2.0 * math.pi / reach[question]
         for place in range(listed + kinds):
             # Half angles of noise: with r = exp(-1/scale), Laplace's law has 1 / (1 + 4 r / (1 - r)^2 sin^2(t / 2)).
             angle = step * (values[question, place] if place < listed else 0.5 * weights[question, place - listed])
-            real[place], imaginary[place] = math.cos(0.5 * angle), math.sin(0.5 * angle)
+            angles[place] = angle
             turn_real[place], turn_imaginary[place] = math.cos(angle), math.sin(angle)
-        spread, widest = 0.0, 0.0
+        spread, widest, number = 0.0, 0.0, 0
         for sample in range(samples):
             mean, square, least, greatest = 0.0, 0.0, math.inf, -math.inf
             for place in range(starts[sample], starts[sample + 1]):
@@ -115,26 +163,63 @@ def summed(
                 least, greatest = min(least, value), max(greatest, value)
             spread += counts[question, sample] * max(square - mean * mean, 0.0)
             widest = max(widest, greatest - least)
+            masses[sample] = 0.0
+            for place in _heaviest(chances[question], starts, sample):
+                first[number] = place
+                masses[sample] += chances[question, place]
+                number += 1
+            ends[sample] = number
+        if not gaussian:
+            for place in _heaviest(cells[question] * weights[question] ** 2, every_kind, 0):
+                first[number] = listed + place
+                number += 1
+        ends[samples] = number
+        for place in range(number):
+            angle = angles[first[place]]
+            first_real[place], first_imaginary[place] = math.cos(0.5 * angle), math.sin(0.5 * angle)
+            first_turn_real[place], first_turn_imaginary[place] = turn_real[first[place]], turn_imaginary[first[place]]
+        seen = -_GAP - 1
         for term in range(terms):
             half = term + 0.5
             frequency = half * step
             if term > 0:
-                for place in range(listed + kinds):
-                    turned = real[place] * turn_real[place] - imaginary[place] * turn_imaginary[place]
-                    imaginary[place] = real[place] * turn_imaginary[place] + imaginary[place] * turn_real[place]
-                    real[place] = turned
-            size = math.exp(-0.5 * (frequency * smoothing[question]) ** 2) / (math.pi * half)
-            bound = math.exp(-_BOUND * frequency * frequency * spread)
-            if frequency * widest <= math.pi and size * bound < NEGLIGIBLE:
+                _turned(number, first_real, first_imaginary, first_turn_real, first_turn_imaginary)
+            exponent = 0.5 * (frequency * smoothing[question]) ** 2 + logarithms[term]
+            if frequency * widest <= math.pi and exponent + _BOUND * frequency * frequency * spread > _LOG_NEGLIGIBLE:
                 if terms * step * widest <= math.pi:
                     break
                 continue
+            left, start = exponent, 0
+            for sample in range(samples):
+                along, across = 0.0, 0.0
+                for place in range(start, ends[sample]):
+                    chance = chances[question, first[place]]
+                    along += chance * first_real[place]
+                    across += chance * first_imaginary[place]
+                left += counts[question, sample] * (masses[sample] - math.sqrt(along * along + across * across))
+                start = ends[sample]
+            if left > _ENOUGH:
+                continue
+            product = 1.0
+            for place in range(start, number):
+                kind = first[place] - listed
+                product *= (1.0 + wide[kind] * first_imaginary[place] ** 2) ** int(cells[question, kind])
+            if product > math.exp(_ENOUGH - left):
+                continue
+            size = math.exp(-exponent)
+            if term - seen > _GAP:
+                for place in range(listed + kinds):
+                    real[place], imaginary[place] = math.cos(half * angles[place]), math.sin(half * angles[place])
+            else:
+                for _ in range(term - seen):
+                    _turned(listed + kinds, real, imaginary, turn_real, turn_imaginary)
+            seen = term
             for place in range(kinds):
                 if cells[question, place] > 0.0:
                     if gaussian:
-                        one = rounded_normal(scale, frequency * weights[question, place])
+                        one = rounded_normal(scales[place], frequency * weights[question, place])
                     else:
-                        one = 1.0 / (1.0 + wide * imaginary[listed + place] ** 2)
+                        one = 1.0 / (1.0 + wide[place] * imaginary[listed + place] ** 2)
                     size *= one ** int(cells[question, place])
                     if abs(size) < NEGLIGIBLE:
                         break

@@ -3,6 +3,6 @@
 A law's sampler has a file in `samplers`, paired with the law by type. Exact ones never round before they have added.
 """
 
-from equipoise.noise.source import ExactSource, NoiseSource, SeededSource, noise_source
+from equipoise.noise.source import COINS, ExactSource, NoiseSource, SeededSource, noise_source
 
-__all__ = ["ExactSource", "NoiseSource", "SeededSource", "noise_source"]
+__all__ = ["COINS", "ExactSource", "NoiseSource", "SeededSource", "noise_source"]

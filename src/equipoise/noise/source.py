@@ -18,6 +18,9 @@ from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
+# A coin with many sides: a whole number below this, which a double holds.
+COINS = 2**53
+
 # Noisy counts are cut off here. A table has fewer rows.
 MOST_NOISY = MOST_NOISE // 2
 
@@ -67,6 +70,12 @@ class NoiseSource(ABC):
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with independent whole numbers below `bound`, every one equally likely."""
         out[...] = np.array([self.subset(bound, 1)[0] for _ in range(out.size)]).reshape(out.shape)
+
+    def coins(self, count: int) -> NDArray[np.int64]:
+        """Return independent whole numbers below `COINS`, every one equally likely."""
+        drawn = np.empty(count, dtype=np.int64)
+        self.integers(COINS, drawn)
+        return drawn
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """Return the numbers below `count` in an order, every order equally likely.
@@ -184,6 +193,11 @@ class ExactSource(NoiseSource):
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with whole numbers of a cryptographic stream, without bias."""
         _stream().integers(bound, out)
+
+    def coins(self, count: int) -> NDArray[np.int64]:
+        """Return coins of the operating system's entropy: whole bits of it, so that no stream has to be loaded."""
+        words = np.frombuffer(secrets.token_bytes(8 * count), dtype="<u8")
+        return (words & np.uint64(COINS - 1)).astype(np.int64)
 
 
 def _cut_off(noisy: NDArray[Any]) -> NDArray[np.int64]:

@@ -10,13 +10,14 @@ from equipoise.errors import BudgetImpossible
 from equipoise.planning.issue import checked
 from equipoise.planning.laws import deviation_of, known
 from equipoise.planning.notes import Notes, caveats_of
-from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.facts import Budget, Label
 
 # One replaced row moves two counts by 1 each: so far in L2, as the claim rounds it.
 MOVED = math.sqrt(2) * (1 + 1e-15)
 
-# Counts by the true class's share, from which prediction sets of several classes follow, have this much more noise than
-# the others have: they cost a ninth of epsilon. Sums up to a level are few counts' noise, figures those of many.
+# Counts by the true class's share, from which prediction sets of several classes follow, or by the target, from which
+# R2 does, have this much more noise than the others have: they cost a ninth of epsilon. Sums up to a level are few
+# counts' noise, figures those of many; of the two means that R2 divides the squared error is known less well.
 FURTHER = 8.0
 
 # The laws whose noise is independent in every cell.
@@ -25,8 +26,11 @@ LAWS = ("laplace", "gaussian")
 # Fewer bins tell nothing of the order of scores, and more are finer than any sample of scores that people look at.
 FEWEST, MOST = 6, 50
 
-# How much closer edges lie together in the middle: margins spread over much of what weights allow, residuals less.
-IN_THE_MIDDLE, AROUND_0 = 1.5, 2.0
+# How much closer edges lie together in the middle: margins spread over much of what weights allow.
+IN_THE_MIDDLE = 1.5
+
+# Residuals spread over less: bins are even as far as this share of the target's range, and wider and wider beyond.
+USUAL_RESIDUAL = 1 / 20
 
 # Accuracy adds up the noise of half of all cells. It may add a quarter of the largest variance that sampling has, which
 # is a quarter of the number of rows.
@@ -36,7 +40,8 @@ SHARE_OF_ROWS = 1 / 16
 def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
     """Return the quietest noise on one count that meets a budget; the law that a pure one has comes first of equals.
 
-    With `further` counts, by the true class's share, `FURTHER` times as much noise on those is paid for as well.
+    With `further` counts, by the true class's share or by the target, their noise, `FURTHER` times as much, is paid for
+    as well.
 
     Examples
     --------
@@ -56,8 +61,8 @@ def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
 
 
 def further_noise(noise: Noise, cells: Cells) -> Noise | None:
-    """Return the noise on counts by the true class's share, where cells have any, beside this noise on the others."""
-    return Noise(noise.law, FURTHER * noise.scale, len(cells.true_shares) + 1) if cells.true_shares else None
+    """Return the noise on further counts, where cells have any, beside this noise on the others."""
+    return Noise(noise.law, FURTHER * noise.scale, len(cells.further) + 1) if cells.further else None
 
 
 def bins(n_samples: int, classes: int, noise: Noise) -> int:
@@ -97,6 +102,27 @@ def bins_of_shares(n_samples: int, noise: Noise) -> int:
     """
     best = math.pow(8.5 * n_samples / (FURTHER * deviation_of(noise)), 2 / 3)
     return round(min(max(best, FEWEST_SHARES), MOST_SHARES))
+
+
+# A target has at least so many cells, and at most: with more, coins add next to nothing to what sampling does.
+FEWEST_TARGETS, MOST_TARGETS = 6, 16
+
+
+def cells_of_targets(n_samples: int, noise: Noise) -> int:
+    """Return how many cells a target has to which coins deal it, from public numbers alone.
+
+    In units of half the range K cells add about ``0.09 K deviation^2/rows^2`` of noise to the variance of the estimated
+    variance of a target, and coins ``4 variance/(K^2 rows)``. For a variance of 0.1 the sum of both is smallest at
+    ``(9 rows/deviation^2)^(1/3)`` cells between the two outer ones.
+
+    Examples
+    --------
+    >>> noise = noise_on_counts(Budget(1.0), further=True)
+    >>> [cells_of_targets(n_samples, noise) for n_samples in (2000, 10_000, 10**6)]
+    [6, 7, 16]
+    """
+    best = math.pow(9 * n_samples / (FURTHER * deviation_of(noise)) ** 2, 1 / 3) + 2
+    return round(min(max(best, FEWEST_TARGETS), MOST_TARGETS))
 
 
 def edges_around(centre: float, reach: float, usual: float, count: int) -> tuple[float, ...]:
@@ -139,10 +165,10 @@ def bins_of_numbers(n_samples: int, noise: Noise) -> tuple[int, int]:
     return predictions, min(12 * (cells // predictions // 2), MOST_RESIDUALS)
 
 
-def edges_between(centre: float, reach: float, count: int, power: float = IN_THE_MIDDLE) -> tuple[float, ...]:
+def edges_between(centre: float, reach: float, count: int) -> tuple[float, ...]:
     """Return the inner edges of so many bins from ``centre - reach`` to ``centre + reach``; one of them is 0.
 
-    They lie closer together in the middle, where most rows are: at ``reach sign(u) |u|^power`` for evenly spaced u. The
+    They lie closer together in the middle, where most rows are: at ``reach sign(u) |u|^1.5`` for evenly spaced u. The
     edge that is nearest to 0, where decisions change, is moved there.
 
     Examples
@@ -153,21 +179,32 @@ def edges_between(centre: float, reach: float, count: int, power: float = IN_THE
     import numpy as np
 
     even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
-    edges = centre + reach * np.sign(even) * np.abs(even) ** power
+    edges = centre + reach * np.sign(even) * np.abs(even) ** IN_THE_MIDDLE
     edges[np.argmin(np.abs(edges))] = 0.0
     # Of a model without weights all rows have one margin; equal edges would make empty bins, for noise.
     return tuple(sorted({float(edge) for edge in edges}))
 
 
+def rest_of(label: Label) -> str:
+    """Return the name that cells have for all classes but one."""
+    return f"not {label}"
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """The public inputs from which an evaluation's certificate follows."""
+    """The public inputs from which an evaluation's certificate follows.
+
+    `against_the_rest` says that the second of the cells' two classes is one of several of the model's, and the first
+    all others. `bins_from` is the id of the evaluation from whose counts the edges of bins follow.
+    """
 
     terms: Terms
     budget: Budget
     release: str
     model: str
     cells: Cells
+    against_the_rest: bool = False
+    bins_from: str = ""
 
 
 def issue_evaluation(request: EvaluationRequest) -> Certificate:
@@ -180,42 +217,69 @@ def issue_evaluation(request: EvaluationRequest) -> Certificate:
     ()
     """
     terms, cells = request.terms, request.cells
-    one = noise_on_counts(request.budget, bool(cells.true_shares))
+    one = noise_on_counts(request.budget, bool(cells.further))
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
     budget = request.budget if one.law == "gaussian" else Budget(request.budget.epsilon)
     further = further_noise(one, cells)
     claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise, further_noise=further)
     checked(claim)
-    return Certificate.seal(terms, claim, _notes(claim, terms).plain())
+    return Certificate.seal(terms, claim, _notes(claim, request).plain())
 
 
-def _notes(claim: Evaluation, terms: Terms) -> Notes:
+def _notes(claim: Evaluation, request: EvaluationRequest) -> Notes:
+    terms = request.terms
     released = (
         f"Released: how many of the rows lie in each of {claim.noise.dimension} public cells, with noise, "
         f"about release {claim.release or 'without an id'}."
     )
     steps = (
-        f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
+        f"- a cell is {_cell(claim, request.against_the_rest)}; one replaced row leaves a cell and enters another",
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
         *further_words(claim),
+        *_bins_words(request.bins_from),
         "- every figure is computed from these counts: none costs anything more",
     )
-    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
+    caveats = (*_decided(claim, request.against_the_rest), *caveats_of(terms, claim))
+    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats)
+
+
+def _decided(claim: Evaluation, against_the_rest: bool) -> tuple[str, ...]:
+    if not against_the_rest:
+        return ()
+    label = claim.cells.labels[1]
+    return (
+        f"counted is {label} against all other classes: figures of decisions are those of saying {label} where its "
+        "share is above a half, and not of the class with the largest share, which the model predicts",
+    )
+
+
+def _bins_words(bins_from: str) -> tuple[str, ...]:
+    if not bins_from:
+        return ()
+    return (
+        f"- edges of bins follow from the counts of evaluation {bins_from}, by a public rule; what that one cost is "
+        "not in this certificate, and adds to it where both are about the same rows (N3)",
+    )
 
 
 def further_words(claim: Evaluation) -> tuple[str, ...]:
-    """Return what is said of counts by the true class's share, where a claim has such."""
+    """Return what is said of further counts, where a claim has such."""
     if claim.further_noise is None:
         return ()
+    cells = "bins of the share that the model gives their true class, for prediction sets"
+    if claim.cells.targets:
+        cells = "cells of the target, to which coins deal it, for R2"
     return (
-        f"- rows are counted once more in {claim.further_noise.dimension} bins of the share that the model gives their "
-        f"true class, for prediction sets; noise of scale {claim.further_noise.scale:.6g} hides that, and both "
-        "together are within the budget (N4)",
+        f"- rows are counted once more in {claim.further_noise.dimension} {cells}; noise of scale "
+        f"{claim.further_noise.scale:.6g} hides that, and both together are within the budget (N4)",
     )
 
 
-def _cell(claim: Evaluation) -> str:
+def _cell(claim: Evaluation, against_the_rest: bool) -> str:
+    if against_the_rest:
+        label = claim.cells.labels[1]
+        return f"whether the true class is {label}, and a bin of the share that the model gives {label}"
     if claim.cells.labels:
         return "a true class and a bin of what the model says"
     return "a bin of predictions and one of residuals"

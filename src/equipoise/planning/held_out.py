@@ -17,13 +17,16 @@ from equipoise.planning.work import remembered
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.numbers import plain, require_number
 
+# Deviations on either side of a normal number with a chance of 95 %.
+_SIDES = 1.96
+
 
 def rows_held_out(share: float, n_samples: int) -> int:
     """Return how many rows a share is, at least one, with at least one left to train on.
 
     Examples
     --------
-    >>> rows_held_out(0.2, 1001), rows_held_out(0.001, 10)
+    >>> rows_held_out(0.2, 1001), rows_held_out(0.06, 10)
     (200, 1)
     """
     remedy = "pass 0.2, a share of the rows"
@@ -32,7 +35,60 @@ def rows_held_out(share: float, n_samples: int) -> int:
         raise InvalidParameter("a share of the rows to hold out, below 1", f"holdout={share!r}", remedy)
     if n_samples < 2:
         raise InvalidParameter("rows to train on and rows to hold out", f"{n_samples} row", "hold nothing out")
-    return min(max(1, round(number * n_samples)), n_samples - 1)
+    if round(number * n_samples) < 1:
+        found = f"holdout={share!r} of {n_samples} rows, which is none"
+        raise InvalidParameter("a share of the rows to hold out, of one row or more", found, remedy)
+    return min(round(number * n_samples), n_samples - 1)
+
+
+def known_within(counts: Evaluation) -> float:
+    """Return how far from the truth the figure that is known best is seen at most, with a chance of 95 %.
+
+    That is accuracy, ``1.96 sqrt(1/(4 n) + cells deviation^2/(4 n^2))`` for accuracy a half; of a regression the mean
+    absolute error, in units of the target's range, with ``4/45`` in place of the second 1/4: the variance of squares of
+    evenly spaced numbers, as edges of residuals are.
+
+    Examples
+    --------
+    >>> counts = Evaluation(Budget(1.0), 50, "", "", Cells((0.5,), (0, 1)), Noise("laplace", 2.0, 4))
+    >>> round(known_within(counts), 3)
+    0.177
+    """
+    return _SIDES * math.sqrt(0.25 / counts.n_samples + _drawn(counts) / counts.n_samples**2)
+
+
+def _drawn(counts: Evaluation) -> float:
+    weights = 1 / 4 if counts.cells.labels else 4 / 45
+    return weights * math.prod(counts.cells.shape) * deviation_of(counts.noise) ** 2
+
+
+def _known_best(counts: Evaluation) -> str:
+    return "accuracy" if counts.cells.labels else "the mean absolute error, of the target's range,"
+
+
+def require_enough(counts: Evaluation, n_samples: int) -> None:
+    """Refuse rows of which nothing could be told: so few that the figure that is known best could be anything.
+
+    Parameters
+    ----------
+    counts : Evaluation
+        The plan of the counts.
+    n_samples : int
+        Of how many rows they were held out.
+    """
+    within = known_within(counts)
+    if within < 0.5:
+        return
+    # Where `known_within` is a quarter: n^2 = (4 * 1.96)^2 (n / 4 + drawn).
+    square = (4 * _SIDES) ** 2
+    enough = math.ceil(square / 8 + math.sqrt((square / 8) ** 2 + square * _drawn(counts)))
+    share = math.ceil(1000 * enough / n_samples) / 1000
+    rows = f"{counts.n_samples} of {n_samples} rows"
+    found = f"{rows}, by which {_known_best(counts)} would be known to within {min(within, 1.0):.2f}"
+    remedy = "train on all of them (no holdout) and evaluate on another table, or pass a larger epsilon"
+    if share < 1:
+        remedy = f"hold out {enough} rows or more, a share of {share:g}; or {remedy}"
+    raise InvalidParameter("held-out rows that can tell something at this budget", found, remedy)
 
 
 @remembered(most=1024)
@@ -58,7 +114,7 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     >>> certificate.n_samples, certificate.epsilon, certificate.verify()
     (1000, 1.0, ())
     """
-    made, one = issue(training), noise_on_counts(training.budget, bool(cells.true_shares))
+    made, one = issue(training), noise_on_counts(training.budget, bool(cells.further))
     budget = training.budget if one.law == "gaussian" else Budget(training.budget.epsilon)
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
     counts = Evaluation(budget, rows, "", "", cells, noise, further_noise=further_noise(one, cells))
@@ -82,5 +138,14 @@ def _dealt(trained: int, counts: Evaluation, public_seed: int) -> Section:
         "- a replaced row lies in one of the two parts, so that both together cost what the dearer one does (N3)",
         f"- held-out rows are counted by what the released model says of them, with {counts.law} noise of scale "
         f"{counts.scale:.6g} on every count, a standard deviation of {deviation_of(counts.noise):.6g} rows (N4)",
+        _worth(counts),
         *further_words(counts),
     )
+
+
+def _worth(counts: Evaluation) -> str:
+    within, figure = known_within(counts), _known_best(counts)
+    if within >= 0.5:
+        return f"- so few rows tell nothing at this budget: {figure} could be anything"
+    few = ", and most figures cannot be told" if within > 0.25 else ""
+    return f"- {figure} will be known to within about {within:.2g}{few}"

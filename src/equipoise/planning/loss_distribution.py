@@ -15,7 +15,7 @@ from equipoise.certify.curves import GaussianCurve
 from equipoise.certify.sampled import LARGEST_MULTIPLIER, MOST_STEPS, SMALLEST_MULTIPLIER
 
 # The grid's interval is a fortieth of one step's root mean square loss, or coarser where one step would take more dots
-# than this, or all steps together some 17 times as many intervals.
+# than this, or all steps together some 17 times as many intervals. `rough` allows so many times fewer.
 FINENESS, MOST_DOTS = 40, 2**17
 # What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
@@ -25,8 +25,8 @@ TILTS = 0.0, *(math.pow(2.0, half / 2) for half in range(-8, 25))
 PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
 
 
-def estimated_delta(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
-    """Return what `SampledGaussianCurve` says at epsilon, up to a few thousandths.
+def estimated_delta(noise_multiplier: float, share: float, steps: int, epsilon: float, rough: int = 1) -> float:
+    """Return what `SampledGaussianCurve` says at epsilon, up to a few thousandths where it is not rough.
 
     Examples
     --------
@@ -39,60 +39,64 @@ def estimated_delta(noise_multiplier: float, share: float, steps: int, epsilon: 
     if share == 1.0 or not composes:
         return simple
     run = noise_multiplier, share, steps
-    return min(simple, delta_of_losses(*run, tilt_for(*run, epsilon), epsilon))
+    return min(simple, delta_of_losses(*run, tilt_for(*run, epsilon, rough), epsilon, rough))
 
 
-def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
+def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float, rough: int = 1) -> float:
     """Return the largest tilt at which the mean loss of all steps is below epsilon."""
 
     def mean(tilt: float) -> float:
-        losses, masses, _ = tilted(noise_multiplier, share, steps, tilt)
+        losses, masses, _ = tilted(noise_multiplier, share, steps, tilt, rough)
         return steps * float(losses @ masses)
 
     return TILTS[max(bisect_left(TILTS, epsilon, key=mean) - 1, 0)]
 
 
-def delta_of_losses(noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float) -> float:
+def delta_of_losses(
+    noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float, rough: int = 1
+) -> float:
     """Return delta at epsilon of all steps' losses, composed under a tilt, with measured rounding (N11)."""
-    losses, masses, log_mass, error = composed(noise_multiplier, share, steps, tilt)
+    losses, masses, log_mass, error = composed(noise_multiplier, share, steps, tilt, rough)
     beyond = np.maximum(losses - epsilon, 0.0)
     counted = float(-np.expm1(-beyond) * np.exp(-tilt * beyond) @ masses)
     # No loss has a larger weight than 1/(1 + tilt).
     tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + error / (1 + tilt)
-    infinite = -math.expm1(steps * math.log1p(-one_step(noise_multiplier, share, steps)[2]))
+    infinite = -math.expm1(steps * math.log1p(-one_step(noise_multiplier, share, steps, rough)[2]))
     return math.exp(min(log_mass - tilt * epsilon, 700.0)) * tail + infinite
 
 
 @lru_cache(maxsize=8)
-def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float, float]:
+def composed(
+    noise_multiplier: float, share: float, steps: int, tilt: float, rough: int
+) -> tuple[Any, Any, float, float]:
     """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and an error.
 
     dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
     """
     from dp_accounting.pld import common  # type: ignore[import-untyped]  # slow to load
 
-    _, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
+    _, masses, log_mass = tilted(noise_multiplier, share, steps, tilt, rough)
     # Its Chernoff bounds pass over what overflows.
     with np.errstate(over="ignore"):
         first, together = common.self_convolve(masses, steps, LOST_ABOVE)
-    interval, lowest, _ = _grid(noise_multiplier, share, steps)
+    interval, lowest, _ = _grid(noise_multiplier, share, steps, rough)
     sums = (np.arange(len(together)) + (first + steps * lowest)) * interval
     rounding = (steps + 16) * (1 / 8 + float(np.linalg.norm(masses))) * FOURIER_ROUNDING
     return sums, together, steps * log_mass, LOST_ABOVE + rounding
 
 
-def tilted(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float]:
+def tilted(noise_multiplier: float, share: float, steps: int, tilt: float, rough: int) -> tuple[Any, Any, float]:
     """Return one step's losses, their masses times exp(tilt loss) as shares of the sum, and the sum's logarithm."""
-    losses, masses, _ = one_step(noise_multiplier, share, steps)
+    losses, masses, _ = one_step(noise_multiplier, share, steps, rough)
     weights = masses * np.exp(tilt * (losses - losses[-1]))
     total = float(weights.sum())
     return losses, weights / total, math.log(total) + tilt * losses[-1]
 
 
 @lru_cache(maxsize=8)
-def one_step(noise_multiplier: float, share: float, steps: int) -> tuple[Any, Any, float]:
+def one_step(noise_multiplier: float, share: float, steps: int, rough: int) -> tuple[Any, Any, float]:
     """Return one step's losses, their masses and what counts as infinite, on a grid that suits `steps` of them."""
-    interval, lowest, highest = _grid(noise_multiplier, share, steps)
+    interval, lowest, highest = _grid(noise_multiplier, share, steps, rough)
     losses = np.arange(lowest, highest + 1) * interval
     values = np.minimum.accumulate(profile(losses, noise_multiplier, share))
     rises = np.diff(values)
@@ -119,7 +123,7 @@ def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
     return np.minimum(1.0, np.where(losses >= 0, positive, negative))
 
 
-def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int, int]:
+def _grid(noise_multiplier: float, share: float, steps: int, rough: int = 1) -> tuple[float, int, int]:
     """Return the interval of the losses' grid and the numbers of its first and last dot, from public numbers alone."""
     mu = 1 / noise_multiplier
 
@@ -134,5 +138,6 @@ def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int
     right = float(loss(mu * mu / 2 - mu * scipy.special.ndtri(min(0.5, LOST_ABOVE / (steps * share)))))
     # dp-accounting looks for its window with tilts of at least one over the grid's length.
     right = max(right, spread * math.sqrt(steps) / 8)
-    interval = max(spread / FINENESS, (left + right) / MOST_DOTS, spread * math.sqrt(steps) / MOST_DOTS)
+    most = MOST_DOTS // rough
+    interval = max(spread / FINENESS, (left + right) / most, spread * math.sqrt(steps) / most)
     return interval, -math.ceil(left / interval) - 1, math.ceil(right / interval) + 1

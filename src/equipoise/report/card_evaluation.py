@@ -10,7 +10,7 @@ from equipoise.report.evaluation_pictures import (
     group_picture,
     roc_picture,
 )
-from equipoise.report.evaluation_record import Bars, Point, Shown
+from equipoise.report.evaluation_record import Bars, Point, Shown, against_the_rest
 from equipoise.report.page import number
 from equipoise.report.section import Picture, Section
 from equipoise.report.still import still
@@ -44,6 +44,8 @@ def evaluated(evaluation: Mapping[str, Any] | None, signer: str) -> Sequence[Sec
     )
     if evaluation["task"] == "regression":
         words += " They also count that residuals are known by their bins only."
+    if counted := against_the_rest(evaluation["labels"]):
+        words += f" {counted}"
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
     named = (

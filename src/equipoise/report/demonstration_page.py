@@ -25,7 +25,7 @@ STYLE = """
 .certificate li::before { content: counter(line); color: var(--soft); font-variant-numeric: tabular-nums; }
 .certificate span { color: var(--soft); } .certificate div { min-width: 0; overflow-wrap: anywhere; }
 @media (max-width: 40rem) { .certificate li { grid-template-columns: 1.8rem 1fr; }
-  .certificate div { grid-column: 2; } }
+  .certificate div { grid-column: 2; } th { overflow-wrap: break-word; } }
 """
 
 Line = tuple[str, str]

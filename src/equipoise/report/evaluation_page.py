@@ -15,7 +15,7 @@ from equipoise.report.evaluation_pictures import (
     group_picture,
     roc_picture,
 )
-from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown
+from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown, against_the_rest
 from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
 from equipoise.report.release_page import STYLE as RELEASE_STYLE
 from equipoise.report.runtime import runtime
@@ -66,6 +66,8 @@ def _summary(record: EvaluationRecord) -> str:
         f"counted once, with noise, in {record.cells:,} public cells; every number below follows from those counts.",
         "soft",
     )
+    if words := against_the_rest(record.labels):
+        head += paragraph(words)
     if record.seeded:
         words = "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away."
         head += paragraph(words, "notice")
@@ -84,6 +86,8 @@ def _sentence(text: str) -> str:
 
 def _facts(record: EvaluationRecord) -> str:
     among = f"one of {len(record.labels):,} classes" if record.labels else "a number"
+    if against_the_rest(record.labels):
+        among = f"{record.labels[1]} or not"
     made = f"evaluation {record.evaluation_id}"
     entries = [
         ("predicts", record.target or among, among if record.target else ""),
@@ -264,8 +268,9 @@ def _reading(record: EvaluationRecord) -> str:
         "neither predicted nor true can add up to the rest.",
         "regression": "They were tried on simulated tables, and are measured, not proved. Predictions and residuals "
         "were counted in bins, and the middle of a bin stands for all in it; the intervals also hold what rows at the "
-        "ends of their bins would give, which is most of their length where bins are wide. True numbers are clipped "
-        "into their declared range.",
+        "ends of their bins would give, which is most of their length where bins are wide. For R2 true numbers were "
+        "counted once more, so that bins hide nothing of their variance; evaluations of older versions, and groups, do "
+        "without. True numbers are clipped into their declared range.",
     }
     words = (
         "The figures say how good the model would be on further rows like these, if these were drawn at random and "

@@ -1,7 +1,7 @@
 """What the page of an evaluation shows, as plain values; and how a number with an interval is written."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from equipoise.report.page import number
@@ -58,6 +58,21 @@ class Shown:
         # What is left of binary fractions must not carry an end that is a round number over to the next.
         near = round(times * value * 10**digits, 6)
         return f"{rounded(near) / 10**digits:,.{digits}f}{unit}"
+
+
+def against_the_rest(labels: Sequence[str]) -> str:
+    """Return in a sentence what was counted where two classes are one and all others; empty for any other classes.
+
+    Examples
+    --------
+    >>> against_the_rest(["not ill", "ill"])
+    'Counted was ill against all others: it is taken to say ill where its share is above a half.'
+    """
+    if len(labels) != 2 or labels[0] != f"not {labels[1]}":
+        return ""
+    return (
+        f"Counted was {labels[1]} against all others: it is taken to say {labels[1]} where its share is above a half."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ BLOCK_ROWS = 4096
 # Clipped rows may be longer than their norm by rounding, and their loss steeper by this share (SGD-rounding.md).
 STEEPER = 1e-9
 
+# No tolerance is smaller: the squares in a computed norm would vanish, and a test pass that proves nothing (M4).
+LEAST_TOLERANCE = 1e-130
+
 
 def constants(problem: Problem, reach: float | None = None) -> Constants:
     """Return the constants that follow from a problem's public facts (docs/proofs/A2.md).
@@ -96,9 +99,9 @@ def smallest_tolerance(facts: Constants, n_samples: int, dimension: int) -> floa
     """
     floor = rounding_floor(facts, n_samples, dimension)
     if not math.isinf(facts.smoothness):
-        return 20 * floor
+        return max(20 * floor, LEAST_TOLERANCE)
     gap = 4 * facts.lipschitz * facts.radius * (dimension + 4) * 2.0**-53
-    return 2 * floor + 2 * math.sqrt(facts.strong_convexity * gap)
+    return max(2 * floor + 2 * math.sqrt(facts.strong_convexity * gap), LEAST_TOLERANCE)
 
 
 def masked(problem: Problem, recipe: Recipe) -> Problem:

@@ -2,7 +2,8 @@
 
 A cell is a group, a true class and an output of the model: its score's bin, with the predicted class before it where
 there are several. Of a regression it is a bin of the prediction and one of the residual. Every row lies in one cell.
-Of several classes rows may be counted once more, with noise of its own: by the share that their true class is given.
+Rows may be counted once more, with noise of its own: of several classes by the share that their true class is given, of
+a regression by their target.
 """
 
 import math
@@ -38,6 +39,13 @@ class Cells(Record):
     by: str = ""
     # The inner edges of bins of the share that the model gives the true class, if rows are counted by it as well.
     true_shares: tuple[float, ...] = ()
+    # The knots of the splines by which coins deal a regression's target to cells, if rows are counted by it as well.
+    targets: tuple[float, ...] = ()
+
+    @property
+    def further(self) -> tuple[float, ...]:
+        """What tells apart the cells in which rows are counted once more, which are one more than these."""
+        return self.true_shares or self.targets
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -48,20 +56,20 @@ class Cells(Record):
 
     def conditions(self) -> Conditions:
         """Yield that cells are told apart: a row that could lie in two of them might move four counts."""
-        for edges in (self.edges, self.predictions, self.true_shares):
+        for edges in (self.edges, self.predictions, self.true_shares, self.targets):
             ascend = all(low < high for low, high in zip((-math.inf, *edges), (*edges, math.inf), strict=True))
             yield holds("edges of bins ascend", ascend)
         for names in (self.labels, self.groups):
             yield holds("classes and groups are named once", len({(type(name), name) for name in names}) == len(names))
-        both = self.labels and self.predictions
+        both = (self.labels and self.predictions) or (self.targets and (self.labels or self.true_shares))
         yield holds("there are classes, or bins of predictions", len(self.labels) != 1 and not both)
 
 
 class Evaluation(Claim):
     """Counts of rows in public cells, each with noise of its own; `released` are they, group by group, class by class.
 
-    Those by the true class's share, if there are any, come after them and have the `further_noise`. `release` is the id
-    of the release that is evaluated, and `model` the SHA-256 of its model.json.
+    Further ones, by the true class's share or the target, come after them and have the `further_noise`. `release` is
+    the id of the release that is evaluated, and `model` the SHA-256 of its model.json.
     """
 
     kind = "evaluation"
@@ -96,7 +104,7 @@ class Evaluation(Claim):
         yield holds(f"{self.noise.dimension} counts have noise, all of {count}", self.noise.dimension == count)
         yield holds("noise is independent in every cell", self.law in ("laplace", "gaussian"))
         more = self.further_noise or Noise(self.law, self.scale, 0)
-        bins = len(self.cells.true_shares) + 1 if self.cells.true_shares else 0
+        bins = len(self.cells.further) + 1 if self.cells.further else 0
         yield holds(f"{more.dimension} further counts have such noise, all of {bins}", more.dimension == bins)
         yield holds(f"there are at most {MOST_CELLS} cells", count + bins <= MOST_CELLS)
         yield holds("further noise has the same law", more.law == self.law)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import ClassVar
 
-from ...vocabulary.constants import constants, rounding_floor
+from ...vocabulary.constants import LEAST_TOLERANCE, constants, rounding_floor
 from ...vocabulary.facts import Conditions, Constants, Hypothesis, Problem, Recipe, Setting
 from ..curves import LATTICE_DELTA, Curve, PureCurve, SumCurve, log_normal
 from ..laws import Law
@@ -289,7 +289,7 @@ def smallest_tolerance(setting: Setting, scale: float) -> float:
     facts, outputs = setting.constants, setting.problem.loss.outputs
     tilted = (1 if outputs == 1 else 2 * outputs + 9) * 2.0**-48 * answer(facts)
     drawn = math.sqrt(setting.dimension) * 2.0**-40 * scale / setting.n_samples
-    return 20 * (rounding_floor(facts, setting.rows, setting.dimension) + tilted + drawn)
+    return max(20 * (rounding_floor(facts, setting.rows, setting.dimension) + tilted + drawn), LEAST_TOLERANCE)
 
 
 def finishing_sensitivity(setting: Setting) -> float:

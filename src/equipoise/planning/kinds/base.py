@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from equipoise.certify.claims import Claim, Noise, Trained
-from equipoise.errors import InvalidParameter, NoTheoremApplies
+from equipoise.certify.curves import LATTICE_DELTA
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.planning.laws import Calibration, deviation_of, known
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
@@ -54,6 +55,14 @@ FEW_ROWS = 4
 STRONG = 40.0
 # A weak one keeps the noise of steps and of sums in the weights.
 WEAK = 0.01
+
+
+def require_delta(budget: Budget, work: str, remedy: str) -> None:
+    """Refuse a budget whose delta is 0, or so small that what exact noise leaves of it is nothing (D3)."""
+    if budget.delta == 0:
+        raise BudgetImpossible(f"{work} with pure privacy", "delta=0", remedy)
+    if budget.delta <= LATTICE_DELTA:
+        raise BudgetImpossible(f"{work} with a delta that can be met", f"delta={budget.delta:g}", "pass delta=1e-12")
 
 
 class Words:

@@ -10,7 +10,17 @@ from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clip
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import reference
-from equipoise.planning.kinds.base import EXACT_STEPS, FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
+from equipoise.planning.kinds.base import (
+    EXACT_STEPS,
+    FEW_ROWS,
+    REACH,
+    WEAK,
+    Extreme,
+    Plan,
+    Planner,
+    require,
+    require_delta,
+)
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.losses import known as known_loss
@@ -56,10 +66,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan: all rows in every step, or batches of the size after the colon."""
-        if request.budget.delta <= LATTICE_DELTA:
-            raise BudgetImpossible(
-                "noisy gradient descent with pure privacy", "delta=0", "pass delta > 0, or mechanism='objective'"
-            )
+        require_delta(request.budget, "noisy gradient descent", "pass delta > 0, or mechanism='objective'")
         batch = 0 if parameter is None else _batch(parameter, request.n_samples)
         problem, clip = _problem(request)
         hypotheses = tuple(clipped_descent(problem, clip))
@@ -103,7 +110,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         if batch:
             left = request.budget.delta - descent.steps * LATTICE_DELTA
             chance = batch / request.n_samples
-            scale = sensitivity * smallest_multiplier(request.budget.epsilon, left, chance, descent.steps)
+            epsilon = request.budget.epsilon
+            scale = sensitivity * smallest_multiplier(epsilon, left, chance, descent.steps, sensitivity)
         else:
             scale = settled_scale(sensitivity, mu, descent.steps, request.budget)
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:

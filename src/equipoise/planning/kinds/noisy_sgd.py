@@ -10,7 +10,7 @@ from equipoise.certify.claims.descents import NoisyDescent, secret_batches
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.planning.kinds.base import EXACT_STEPS, Plan, Planner, require
+from equipoise.planning.kinds.base import EXACT_STEPS, Plan, Planner, require, require_delta
 from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu
@@ -53,7 +53,7 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         open_claim, hypotheses, _ = begun(request)
         recipe, problem = open_claim.recipe, open_claim.problem
         sensitivity = open_claim.movement()
-        choices = accounted(request, recipe.steps(request.n_samples), recipe.batch_size)
+        choices = accounted(request, recipe.steps(request.n_samples), recipe.batch_size, sensitivity)
         chosen = choices[0]
         scale = sensitivity * chosen.multiplier
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
@@ -104,9 +104,8 @@ def begun(request: Request) -> tuple[NoisyDescent, tuple[Hypothesis, ...], float
     That cost is infinite where nothing of the recipe was left open.
     """
     asked = asked_recipe(request)
-    if request.budget.delta <= LATTICE_DELTA:
-        remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
-        raise BudgetImpossible("noise in every step with pure privacy", "delta=0", remedy)
+    remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
+    require_delta(request.budget, "noise in every step", remedy)
     problem = _problem(request)
     open_claim = NoisyDescent(
         budget=request.budget,
@@ -125,7 +124,7 @@ def begun(request: Request) -> tuple[NoisyDescent, tuple[Hypothesis, ...], float
     return replace(open_claim, recipe=recipe), hypotheses, cost
 
 
-def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
+def accounted(request: Request, steps: int, batch: int, sensitivity: float) -> list[Accounted]:
     """Return the noise that each way of accounting asks for, the smallest first: that one is used (M2).
 
     The composition of exact profiles for up to `MOST_STEPS` steps, and Renyi divergences for any number; beside them
@@ -136,7 +135,8 @@ def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
     divergences = renyi_multiplier(epsilon, left, share, steps)
     found = []
     if steps <= MOST_STEPS:
-        found.append(Accounted("gaussian (C3)", smallest_multiplier(epsilon, left, share, steps)))
+        exact = smallest_multiplier(epsilon, left, share, steps, sensitivity)
+        found.append(Accounted("gaussian (C3)", exact))
     if math.isfinite(divergences):
         order, _ = best_order(divergences, share, steps, epsilon)
         found.append(Accounted("gaussian (C3, Renyi)", divergences, order))

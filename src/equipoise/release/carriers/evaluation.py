@@ -11,6 +11,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.evaluation import Cells, Evaluation
 from equipoise.data.rows import class_positions
 from equipoise.errors import PrivateFailure
+from equipoise.noise import COINS
 from equipoise.release.carriers.base import Carrier
 from equipoise.release.job import Array, Carried, Job
 
@@ -33,7 +34,10 @@ class EvaluationCarrier(Carrier[Evaluation]):
         counts = counted(claim.cells, scores, truth, groups)
         noisy = job.source.add_whole(claim.law, counts, claim.scale).tolist()
         if claim.further_noise is not None:
-            further = counted_by_true_share(claim.cells, scores, truth)
+            if claim.cells.targets:
+                further = counted_by_target(claim.cells, truth, job.source.coins(claim.n_samples))
+            else:
+                further = counted_by_true_share(claim.cells, scores, truth)
             noisy += job.source.add_whole(claim.law, further, claim.further_noise.scale).tolist()
         return Carried(replace(claim, released=tuple(noisy)), np.zeros((0, 0)), job)
 
@@ -79,6 +83,43 @@ def counted_by_true_share(cells: Cells, scores: Array, truth: Array) -> NDArray[
     """
     own = share_bins(cells, np.nan_to_num(scores))[np.arange(len(truth)), truth.astype(np.int64)]
     return np.bincount(own, minlength=len(cells.true_shares) + 1).astype(np.int64)
+
+
+def counted_by_target(cells: Cells, truth: Array, coins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many rows are dealt to each cell of the target; each row to one, by its own coin.
+
+    Examples
+    --------
+    >>> cells = Cells((0.0,), predictions=(0.5,), range=(0.0, 1.0), targets=(0.0, 0.5, 1.0))
+    >>> counted_by_target(cells, np.array([0.0, 0.25, 0.25, 1.0]), np.array([0, 0, COINS - 1, 5])).tolist()
+    [2, 0, 1, 1]
+    """
+    first, chances = dealt(cells.targets, truth)
+    share = coins / COINS
+    places = first + (share >= chances[:, 0]) + (share >= chances[:, 0] + chances[:, 1])
+    return np.bincount(places, minlength=len(cells.targets) + 1).astype(np.int64)
+
+
+def dealt(knots: tuple[float, ...], values: Array) -> tuple[NDArray[np.int64], Array]:
+    """Return the first of three neighbouring cells that a value is dealt to, and with which chances (rows x 3).
+
+    Chances are the quadratic B-splines of the knots, the outer ones of which count thrice: they are not below 0 and add
+    up to 1. In the mean over coins a value keeps itself and its square, if the cell between two knots stands for
+    their mean and for their product, and an outer cell for the outer knot and its square (Marsden, 1970).
+
+    Examples
+    --------
+    >>> first, chances = dealt((0.0, 0.5, 1.0), np.array([0.0, 0.25, 0.6]))
+    >>> first, chances.round(3).tolist()
+    (array([0, 0, 1]), [[1.0, 0.0, 0.0], [0.25, 0.625, 0.125], [0.32, 0.64, 0.04]])
+    """
+    padded = np.array([knots[0], *knots, knots[-1]])
+    values = np.clip(np.nan_to_num(values), knots[0], knots[-1])
+    first: NDArray[np.int64] = np.clip(np.searchsorted(knots, values, side="right") - 1, 0, len(knots) - 2)
+    before, low, high, after = (padded[first + step] for step in range(4))
+    lower = (high - values) / (high - before) * ((high - values) / (high - low))
+    upper = (values - low) / (after - low) * ((values - low) / (high - low))
+    return first, np.stack([lower, 1.0 - lower - upper, upper], axis=1)
 
 
 def share_bins(cells: Cells, scores: Array) -> NDArray[np.int64]:

@@ -29,8 +29,8 @@ class HeldOutCarrier(Carrier[HeldOut]):
         model = job.evaluating(trained)
         cells = model.cells(planned.n_samples, planned.noise)
         noise = replace(planned.noise, dimension=math.prod(cells.shape))
-        # Of several classes these counts have noise as well, on as many bins as there are now.
-        further = planned.further_noise and replace(planned.further_noise, dimension=len(cells.true_shares) + 1)
+        # Further counts have noise as well, on as many bins as there are now.
+        further = planned.further_noise and replace(planned.further_noise, dimension=len(cells.further) + 1)
         asked = replace(planned, release=job.release, model=model.digest, cells=cells, noise=noise)
         asked = replace(asked, further_noise=further)
         part = encoded(taken(job, held), trained.claim)

@@ -48,5 +48,5 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
     residual = float(
         np.linalg.norm(objective.combination(slopes) + objective.penalty_arrays.gradient(weights) + objective.tilt)
     )
-    reached = (residual + math.sqrt(residual**2 + 4 * target.strong_convexity * gap)) / 2
+    reached = (residual + math.sqrt(residual * residual + 4 * target.strong_convexity * gap)) / 2
     return reached <= ACCEPTED_SHARE * target.tolerance

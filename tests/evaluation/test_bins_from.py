@@ -1,0 +1,270 @@
+"""Bins where an earlier evaluation saw scores: edges follow from what was released alone, intervals hold, refusals."""
+
+import functools
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
+
+import equipoise as eq
+from equipoise.certify.claims import Noise
+from equipoise.data.schema import NumberColumn, Target
+from equipoise.errors import InvalidParameter
+from equipoise.evaluation.two_classes import TwoClasses
+from equipoise.lab.auditing import lower_bound
+from equipoise.noise import SeededSource
+from equipoise.planning.bins_from import bins_for, edges_where
+from equipoise.planning.evaluation import bins
+from looked_worlds import Spends, counted, holds
+from noisy_worlds import Cell, two_classes
+from program import run_program
+
+FAILURE = 1e-6
+
+ROWS = np.random.default_rng(0).uniform(-0.5, 0.5, (2_400, 3))
+LABELS = (ROWS[:, 0] + np.random.default_rng(1).normal(0, 0.2, 2_400) > 0.3).astype(int)
+TRAINED, HELD = slice(0, 1_200), slice(1_200, 2_400)
+
+
+@functools.cache
+def model(seed: int | None = None) -> eq.LogisticRegression:
+    made = eq.LogisticRegression(4.0, domain=eq.Domain(1.0, classes=(0, 1)), random_state=seed)
+    return made.fit(ROWS[TRAINED], LABELS[TRAINED])
+
+
+@functools.cache
+def first() -> eq.Evaluation:
+    return eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=0.5)
+
+
+# The rule
+
+
+@given(
+    rows=arrays(float, (2, 6), elements=st.floats(-1e4, 1e6)),
+    margins=st.lists(st.floats(-30, 30), min_size=5, max_size=5, unique=True),
+    count=st.integers(2, 50),
+    least=st.floats(1e-9, 0.25),
+)
+def test_whatever_noise_made_of_counts_edges_ascend_inside_the_reach_and_0_is_one(rows, margins, count, least):
+    found = edges_where(rows, np.sort(margins), (-31.0, 31.0), count, least)
+    assert 0.0 in found
+    assert 1 <= len(found) < count
+    assert all(low < high for low, high in itertools.pairwise(found))
+    assert -31.0 <= found[0] <= found[-1] <= 31.0
+
+
+def test_bins_are_as_full_as_each_other_where_nothing_is_noise():
+    spends, fine = Spends(10**6, 0.5, 1.0, 1.0), np.linspace(-5, 5, 60)
+    found = edges_where(1e6 * spends.chances(fine), fine, (-6.0, 6.0), 10, 1e-6)
+    shares = spends.chances(found).sum(axis=0)
+    # The edge nearest to 0 was moved there: its neighbours share what that took.
+    assert np.median(shares) == pytest.approx(0.1, abs=0.002)
+    assert np.all(np.abs(shares - 0.1) < 0.051)
+
+
+def test_the_rarer_class_has_fewer_bins_and_no_score_more_than_the_rule_gives():
+    noise = Noise("laplace", 40 / 9, 1)
+    found = [bins_for(rare, 10_000, noise) for rare in (-50, 100, 500, 700, 1_000, 5_000)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (6, bins(10_000, 2, noise))
+    assert len(set(found)) >= 4
+
+
+# What edges depend on
+
+
+def test_edges_follow_from_what_was_released_and_from_no_row():
+    other = eq.evaluate(model(), np.zeros((1_200, 3)), np.zeros(1_200, dtype=int), epsilon=0.5)
+    plans = [
+        eq.evaluate(model(), rows, labels, epsilon=1.0, bins_from=looked)
+        for rows, labels, looked in (
+            (ROWS[HELD], LABELS[HELD], first()),
+            (np.zeros((1_200, 3)), np.zeros(1_200, dtype=int), first()),
+            (ROWS[HELD], LABELS[HELD], other),
+        )
+    ]
+    assert plans[0].certificate.planned_digest == plans[1].certificate.planned_digest
+    assert plans[0].claim.cells.edges != plans[2].claim.cells.edges
+    assert 0.5 in plans[0].claim.cells.edges
+    assert plans[0].certificate.verify() == ()
+    assert first().certificate.release.id in str(plans[0].certificate.notes)
+
+
+def test_both_spends_are_counted():
+    with eq.account(epsilon=1.0) as account:
+        looked = eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=0.25)
+        eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=0.5, bins_from=looked)
+        assert account.spent.epsilon == 0.75
+
+
+class QuietLook(SeededSource):
+    """A fault: the first look's noise, which is the loudest, is forgotten."""
+
+    def add_whole(self, law, counts, scale):
+        return counts if scale > 3.0 else super().add_whole(law, counts, scale)
+
+
+def table(side: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return thirty rows of one score, the first of which lies on this side of the decision."""
+    rows = np.full((30, 3), 0.2)
+    rows[0] *= side
+    return rows, np.array([1, *(0 for _ in range(29))])
+
+
+def edges_of(side: float, seed: int) -> tuple[float, ...]:
+    """Return the edges that follow from a look of epsilon 0.5 at that table."""
+    looked = eq.evaluate(model(0), *table(side), epsilon=0.5, random_state=seed)
+    return eq.evaluate(model(0), *table(1.0), epsilon=1.5, bins_from=looked, random_state=seed).claim.cells.edges
+
+
+@functools.cache
+def exact_edges() -> tuple[float, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("equipoise.evaluation.evaluate.noise_source", QuietLook)
+        return edges_of(-1.0, 0)
+
+
+@pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietLook, True)])
+def test_an_attack_on_the_edges_finds_a_look_without_noise(monkeypatch, source, caught):
+    exact_edges()
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
+    one, other = (
+        np.array([float(edges_of(side, seed + run) == exact_edges()) for run in range(60)])
+        for side, seed in ((-1.0, 10**6), (1.0, 2 * 10**6))
+    )
+    # Edges are a function of the look alone, which cost 0.5.
+    assert (lower_bound(one, other, 0.0, np.array([0.5]), FAILURE).epsilon > 0.5) is caught
+
+
+# Refusals, before the spend
+
+
+@functools.cache
+def of_three() -> eq.LogisticRegression:
+    labels = np.digitize(ROWS[:, 0], (-0.2, 0.2))
+    return eq.LogisticRegression(8.0, domain=eq.Domain(1.0, classes=(0, 1, 2))).fit(ROWS, labels)
+
+
+@functools.cache
+def of_numbers() -> eq.Ridge:
+    return eq.Ridge(8.0, domain=eq.Domain(1.0, labels=(-1.0, 1.0))).fit(ROWS, ROWS[:, 0])
+
+
+@functools.cache
+def seeded() -> eq.Evaluation:
+    return eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=0.5, random_state=0)
+
+
+@functools.cache
+def of_another() -> eq.Evaluation:
+    made = eq.LogisticRegression(4.0, domain=eq.Domain(1.0, classes=(0, 1))).fit(ROWS, LABELS)
+    return eq.evaluate(made, ROWS[HELD], LABELS[HELD], epsilon=0.5)
+
+
+@functools.cache
+def of_a_class() -> eq.Evaluation:
+    return eq.evaluate(of_three(), ROWS, np.digitize(ROWS[:, 0], (-0.2, 0.2)), epsilon=0.5, positive=1)
+
+
+REFUSED = {
+    "a seeded look": (model, {}, seeded, "bins_from a seeded one"),
+    "another release": (model, {}, of_another, "another release"),
+    "other classes": (of_three, {"positive": 2}, of_a_class, "same positive"),
+    "several classes": (of_three, {}, of_a_class, "positive="),
+    "a regression": (of_numbers, {}, first, "a regression"),
+    "no evaluation": (model, {}, lambda: 0.5, "a float"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_says_nothing_of_these_scores_is_refused_before_the_spend(case, monkeypatch):
+    made, more, looked, words = REFUSED[case]
+    made, looked = made(), looked()
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match=words):
+        eq.evaluate(made, ROWS[HELD], LABELS[HELD], epsilon=1.0, bins_from=looked, **more)
+
+
+def test_one_class_against_the_rest_can_be_looked_at_first():
+    labels = np.digitize(ROWS[:, 0], (-0.2, 0.2))
+    found = eq.evaluate(of_three(), ROWS, labels, epsilon=1.0, positive=1, bins_from=of_a_class())
+    assert isinstance(found.figures(), TwoClasses)
+    assert found.claim.cells.edges != of_a_class().claim.cells.edges
+
+
+def test_the_command_takes_the_folder_of_a_look(tmp_path):
+    schema = eq.Schema(
+        1_200, (NumberColumn("x", (-0.5, 0.5)),), Target("ill", ("no", "yes")), vouched_by="A", vouched_on="2026-11-16"
+    )
+    frame = pd.DataFrame({"x": ROWS[:, 0], "ill": np.where(LABELS == 1, "yes", "no")})
+    eq.save(eq.LogisticRegression(4.0, domain=schema).fit(frame[TRAINED]), tmp_path / "release")
+    frame[HELD].to_csv(tmp_path / "held.csv", index=False)
+    words = ("evaluate", "release", "held.csv", "--rows", "1200", "--epsilon")
+    assert run_program(*words, "0.25", "--out", "look", folder=tmp_path).returncode == 0
+    done = run_program(*words, "0.75", "--bins-from", "look", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    look, found = (eq.Evaluation.load(tmp_path / name) for name in ("look", "evaluation"))
+    assert found.claim.cells.edges != look.claim.cells.edges
+    assert run_program("verify", "evaluation", "--release", "release", folder=tmp_path).returncode == 0
+
+
+# Intervals
+
+
+def fewest(worlds: int) -> float:
+    return float(binom.ppf(FAILURE, worlds, 0.943)) / worlds
+
+
+def covered(spends: Spends, worlds: int, seed: int) -> dict[str, float]:
+    coins = np.random.default_rng(seed)
+    found = [holds(*counted(spends, coins)) for _ in range(worlds)]
+    return {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+
+
+def test_intervals_hold_although_bins_follow_from_the_same_rows():
+    found = covered(Spends(2_000, 0.1, 0.5, 1.5), 80, 1)
+    assert min(found.values()) >= fewest(80)
+
+
+def test_a_population_in_other_bins_would_be_noticed():
+    # Held against the chances of other bins, the same intervals miss.
+    coins, spends = np.random.default_rng(2), Spends(2_000, 0.5, 0.5, 1.5)
+    missed = 0
+    for _ in range(20):
+        counts, chances = counted(spends, coins)
+        missed += not holds(counts, chances[:, ::-1])["area"]
+    assert missed == 20
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.5])
+def test_intervals_hold_over_many_worlds_of_two_spends(share):
+    found = covered(Spends(10_000, share, 0.05, 0.45), 10_000, 3)
+    assert min(found.values()) >= 0.943
+
+
+def test_at_a_tenth_of_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_without_noise():
+    ratios, usual = [], []
+    plain = two_classes(Cell(10_000, 0.5, 0.1))
+    for world in range(3):
+        coins = np.random.default_rng(world)
+        looked, chances = counted(Spends(10_000, 0.1, 0.05, 0.45), coins)
+        for counts, laws, widths in (
+            (looked, chances[None], ratios),
+            (_with(plain.template, plain.worlds(coins, 1)[0]), plain.chances, usual),
+        ):
+            rows = coins.multinomial(10_000, laws.ravel()).reshape(laws.shape)
+            noisy, exact = (TwoClasses(each).auc for each in (counts, _with(counts, rows, 0.01)))
+            widths.append((noisy.high - noisy.low) / (exact.high - exact.low))
+    assert np.mean(ratios) < 1.6 < np.mean(usual)
+
+
+def _with(counts, rows, scale=None):
+    return replace(counts, counts=rows, scale=scale or counts.scale)
