@@ -22,7 +22,8 @@ import noise
 from equipoise.noise.numbers import loops
 
 TURNS = 5
-LBFGS = "times scikit-learn's lbfgs"
+LBFGS, NEWTON = "times scikit-learn's lbfgs", "times scikit-learn's newton-cholesky"
+IMPORTED = "times scikit-learn's linear models"
 
 
 def figure(value: float, unit: str, goal: float | None = None, **more: Any) -> Record:
@@ -54,13 +55,11 @@ def times(folder: Path, largest: int) -> Iterator[Task]:
     yield named("ten plans for other epsilons", lambda: _planning(planned, "ten", gradient.TEN_PLANS))
     for law in noise.LAWS:
         yield named(f"a number of exact noise, {law}", lambda law=law: _noise(law))
-    unit = "times scikit-learn's newton-cholesky"
-    yield named("output, Covertype 1-vs-2", lambda: figure(speed.fit_ratio(forest), unit, speed.FIT))
+    yield named("output, Covertype 1-vs-2", lambda: figure(speed.fit_ratio(forest), NEWTON, speed.FIT))
     for dtype in (np.float32, np.float64):
-        words, unit = f"memory of a fit, {np.dtype(dtype).name}", "times the rows"
-        yield named(words, lambda t=dtype, u=unit: figure(speed.memory_ratio(forest, t), u, speed.MEMORY))
-    unit = "times scikit-learn's linear models"
-    yield named("import equipoise", lambda u=unit: figure(speed.import_ratio(), u, speed.IMPORT))
+        words = f"memory of a fit, {np.dtype(dtype).name}"
+        yield named(words, lambda t=dtype: figure(speed.memory_ratio(forest, t), "times the rows", speed.MEMORY))
+    yield named("import equipoise", lambda: figure(speed.import_ratio(), IMPORTED, speed.IMPORT))
 
 
 def _made(rows: int, columns: int, classes: int = 2, dtype: Any = np.float64) -> Record:

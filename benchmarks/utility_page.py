@@ -15,7 +15,7 @@ from scores import CURVE_EPSILONS, MECHANISMS, UNPRIVATE, is_required, planned
 from stored import RESULTS, Record, Store, regression
 from study import table_rows
 
-import equipoise as eq
+from equipoise import __version__
 
 PAGE = Path(__file__).parents[1] / "docs" / "utility.md"
 PICTURE = PAGE.with_suffix(".svg")
@@ -35,7 +35,7 @@ def stores(folder: Path = RESULTS) -> dict[str, Store]:
 def is_older(record: Record) -> bool:
     """Whether the program would plan this cell in another way today, or has another version."""
     plan = planned(record)
-    return plan is None or record["key"]["plan"] != plan[1] or record["key"]["version"] != eq.__version__
+    return plan is None or record["key"]["plan"] != plan[1] or record["key"]["version"] != __version__
 
 
 def marked(record: Record, text: str) -> str:
