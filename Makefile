@@ -29,7 +29,7 @@ FORMER_READY := $(FORMER)/.ready
 # What tests look at pages with; their tests skip where npm could not install it.
 AXE_READY := tests/accessibility/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-additive dist image lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-page dist image lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -105,21 +105,15 @@ $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PEERS)/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements-peers.lock
 	@touch $(PEERS_READY)
 
-bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: make bench DATA=FOLDER
-	$(BIN)/python benchmarks/utility.py splits --data "$(DATA)"
-	$(PEERS)/bin/python benchmarks/peers.py build/splits build/peers.json
-	$(BIN)/python benchmarks/utility.py measure --data "$(DATA)"
-	$(BIN)/python benchmarks/utility.py classes --data "$(DATA)"
-	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
-	$(BIN)/python benchmarks/utility.py descents --data "$(DATA)"
-	$(BIN)/python benchmarks/utility.py page
-
-bench-additive: $(READY) $(PEERS_READY)  ## curves against lines and DP-EBM, about an hour: make bench-additive DATA=FOLDER
+SUITES ?=
+ONLY ?=
+AGAIN ?=
+bench: $(READY) $(PEERS_READY)  ## accuracy and time against the peers, what is not stored yet, and docs/utility.md: make bench DATA=FOLDER
 	$(BIN)/python -m pip install --quiet --require-hashes -r benchmarks/requirements-persons.txt
-	$(BIN)/python benchmarks/additive.py splits --data "$(DATA)"
-	$(PEERS)/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
-	$(BIN)/python benchmarks/additive.py measure --data "$(DATA)"
-	$(BIN)/python benchmarks/additive.py page
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(SUITES) --data "$(DATA)" --peers $(PEERS)/bin/python --only "$(ONLY)" $(AGAIN)
+
+bench-page: $(READY)  ## write docs/utility.md from the stored results, and mark what is older than the program
+	$(BIN)/python benchmarks/bench.py --page
 
 dist: $(READY)  ## wheels and source archives, built twice, tried with every Python found: make dist PYTHONS=PATH adds one
 	$(BIN)/python distributions/make.py $(addprefix --python ,$(PYTHONS))

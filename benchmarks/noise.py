@@ -21,6 +21,7 @@ from equipoise.noise.exact import opendp, vector_space
 from equipoise.noise.numbers import listed
 
 GOAL = 0.5
+LAWS = ("gaussian", "laplace", "whole", "spherical-laplace")
 # OpenDP's numbers, and those of one vector of the spherical law.
 FEW, VECTOR = 2000, 10_000
 
@@ -50,21 +51,25 @@ def ours(law: str, count: int) -> object:
     return ExactSource().add(law, np.zeros(count), 0.05)
 
 
+def costs(law: str, numbers: int, turns: int) -> tuple[float, float | None]:
+    """Return the microseconds of a number, ours and OpenDP's where it has the law."""
+    ours(law, VECTOR)
+    found: dict[str, list[float]] = {"ours": [], "theirs": []}
+    for _ in range(turns):
+        found["ours"].append(per_number(lambda count: ours(law, count), numbers))
+        if law != "spherical-laplace":
+            found["theirs"].append(per_number(lambda count: theirs(law, count), FEW))
+    return statistics.median(found["ours"]), statistics.median(found["theirs"]) if found["theirs"] else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--numbers", type=int, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
     given = parser.parse_args()
     print("| law | ours, microseconds | OpenDP | OpenDP / ours | goal of 0.5 |\n|---|---|---|---|---|")
-    for law in ("gaussian", "laplace", "whole", "spherical-laplace"):
-        ours(law, VECTOR)
-        found: dict[str, list[float]] = {"ours": [], "theirs": []}
-        for _ in range(given.turns):
-            found["ours"].append(per_number(lambda count, law=law: ours(law, count), given.numbers))
-            if law != "spherical-laplace":
-                found["theirs"].append(per_number(lambda count, law=law: theirs(law, count), FEW))
-        cost = statistics.median(found["ours"])
-        peer = statistics.median(found["theirs"]) if found["theirs"] else None
+    for law in LAWS:
+        cost, peer = costs(law, given.numbers, given.turns)
         shown = ["", ""] if peer is None else [f"{peer:.1f}", f"{peer / cost:.0f}"]
         print(f"| {law} | {cost:.3f} | {shown[0]} | {shown[1]} | {'met' if cost <= GOAL else 'missed'} |")
     for kind in ("normal", "exponential"):

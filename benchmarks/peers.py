@@ -3,7 +3,10 @@
 Run in an environment of its own (``benchmarks/requirements-peers.lock``), because diffprivlib 0.6.6 does not work with
 scikit-learn above 1.7.2; equipoise is not imported here. ::
 
-    python benchmarks/peers.py SPLITS_FOLDER OUT.json [--seeds-large 20] [--seeds-small 200] [--only NAME] [--quick]
+    python benchmarks/peers.py SPLITS_FOLDER [--seeds-large 20] [--seeds-small 200] [--only NAME] [--again] [--quick]
+
+Results are stored in ``benchmarks/results/peers.json``; a dataset that is stored with these rows, runs and settings is
+not measured again.
 
 The folder holds one ``.npz`` file a split. Whoever writes it calls, for every split, ::
 
@@ -17,7 +20,8 @@ with ``--seeds-large`` draws of noise; a dataset of several files is a small one
 spread evenly over its files.
 
 Every method's settings are chosen by the mean score on the test rows: an oracle that no user has, and that flatters the
-peers. Neighbours differ in one replaced row, but for AdaSSP, which is published for one row added or removed.
+peers. The strongest of them is measured a second time with an oracle that sees no row it is scored on. Neighbours
+differ in one replaced row, but for AdaSSP, which is published for one row added or removed.
 """
 
 import os
@@ -26,211 +30,37 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
-import json
 import sys
 import time
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from diffprivlib import __version__ as diffprivlib
 from diffprivlib.models import LinearRegression, LogisticRegression
-from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtr
+from peer_descents import bolt_on, noisy_descent
+from peer_problems import (
+    MANY_ROWS,
+    MANY_ROWS_GRIDS,
+    QUICK_GRIDS,
+    Budget,
+    Grids,
+    Problem,
+    Record,
+    Scores,
+    best_record,
+    read_problems,
+    with_constant,
+)
+from stored import Store, rounded
 
-Array = NDArray[Any]
-Setting = TypeVar("Setting")
-Scores = dict[Setting, Array]
-
-EPSILONS = (0.1, 1.0)
-# Datasets of more rows than this take fewer settings; diffprivlib, which needs seconds a fit there, has its C chosen
-# on the first of these numbers of runs and then measured on the second.
-MANY_ROWS = 100_000
+# Of datasets of many rows diffprivlib, which needs seconds a fit there, has its C chosen on the first of these numbers
+# of runs and then measured on the second.
 MANY_ROWS_TRIALS, MANY_ROWS_RUNS = 2, 10
-BATCH = 50
-TUNED_CLIP = "noisy gradient descent, clip tuned"
-# Rows whose margins are held at once, so that they stay in the processor's cache.
-ROWS_AT_ONCE = 2048
-COLUMNS_AT_ONCE = 64
-
-
-@dataclass(frozen=True)
-class Budget:
-    """One privacy budget: pure where delta is 0."""
-
-    epsilon: float
-    delta: float
-
-    @property
-    def kind(self) -> str:
-        """The word for the budget in the records."""
-        return "approximate" if self.delta else "pure"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One dataset: splits of equal size, stacked along the first axis, and the draws of noise that each of them gets.
-
-    A run is one split with one draw; runs are ordered by split, then by draw.
-    """
-
-    name: str
-    regression: bool
-    low: float
-    high: float
-    split_seeds: tuple[int, ...]
-    X: Array
-    y: Array
-    X_test: Array
-    y_test: Array
-    draws: int
-
-    @property
-    def rows(self) -> int:
-        """How many training rows a split has."""
-        return int(self.X.shape[1])
-
-    @property
-    def runs(self) -> int:
-        """How many runs there are in all."""
-        return len(self.split_seeds) * self.draws
-
-    @property
-    def budgets(self) -> list[Budget]:
-        """The budgets that the methods are measured at: pure, and with delta 1 over the square of the rows."""
-        return [Budget(epsilon, delta) for epsilon, delta in product(EPSILONS, (0.0, 1 / self.rows**2))]
-
-    def first(self, runs: int) -> "Problem":
-        """Return the problem with only its first runs, by leaving out splits, or draws where there is one split."""
-        if len(self.split_seeds) == 1:
-            return replace(self, draws=min(runs, self.draws))
-        splits = min(-(-runs // self.draws), len(self.split_seeds))
-        kept = {name: getattr(self, name)[:splits] for name in ("split_seeds", "X", "y", "X_test", "y_test")}
-        return replace(self, **kept)
-
-    def each_run(self) -> Iterator[tuple[int, int]]:
-        """Yield the position of each run's split, and the seed of its noise."""
-        for position, split_seed in enumerate(self.split_seeds):
-            for draw in range(self.draws):
-                yield position, split_seed * self.draws + draw
-
-    def accuracy(self, weights: Array, constant: bool) -> Array:
-        """Return the test accuracy of weights (splits, columns, draws, settings): an array of runs by settings."""
-        splits, _, draws, settings = weights.shape
-        scores = np.empty((splits, draws * settings))
-        for position in range(splits):
-            test = _with_constant(self.X_test[position], constant).astype(weights.dtype)
-            flat = weights[position].reshape(weights.shape[1], -1)
-            for start in range(0, flat.shape[1], COLUMNS_AT_ONCE):
-                part = slice(start, start + COLUMNS_AT_ONCE)
-                predicted = test @ flat[:, part] > 0
-                scores[position, part] = np.mean(predicted == (self.y_test[position] == 1)[:, None], axis=0)
-        return scores.reshape(splits * draws, settings)
-
-    def r2(self, position: int, predicted: Array) -> float:
-        """Return the coefficient of determination of predictions, clipped to the public range of labels."""
-        truth = self.y_test[position]
-        return 1 - float(np.mean((np.clip(predicted, self.low, self.high) - truth) ** 2) / np.var(truth))
-
-
-@dataclass(frozen=True)
-class Grids:
-    """The settings among which the oracle chooses."""
-
-    inverse_penalties: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
-    penalties: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-    passes: tuple[int, ...] = (5, 10)
-    steps: tuple[int, ...] = (5, 10, 20, 50, 100, 200)
-    step_sizes: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-    clips: tuple[float, ...] = (1.0, 0.5)
-
-
-MANY_ROWS_GRIDS = Grids(
-    inverse_penalties=(0.1, 1.0, 10.0), steps=(5, 10, 20, 50, 100), step_sizes=(2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-)
-QUICK_GRIDS = Grids(
-    inverse_penalties=(1.0,), penalties=(0.01, 0.1), passes=(1, 2), steps=(5, 10), step_sizes=(1.0, 4.0), clips=(1.0,)
-)
-
-
-@dataclass(frozen=True)
-class Record:
-    """What one method reached on one dataset at one budget, with the setting that the oracle chose."""
-
-    dataset: str
-    epsilon: float
-    delta: float
-    kind: str
-    method: str
-    setting: str
-    mean: float
-    median: float
-    deviation: float
-    runs: int
-    candidates: int
-
-
-def _record(
-    problem: Problem, budget: Budget, method: str, scores: Scores[Setting], candidates: int | None = None
-) -> Record:
-    """Return the record of the setting with the largest mean score."""
-    setting, best = max(scores.items(), key=lambda entry: float(np.mean(entry[1])))
-    return Record(
-        dataset=problem.name,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        kind=budget.kind,
-        method=method,
-        setting=str(setting),
-        mean=float(np.mean(best)),
-        median=float(np.median(best)),
-        deviation=float(np.std(best, ddof=1)) if len(best) > 1 else 0.0,
-        runs=len(best),
-        candidates=candidates or len(scores),
-    )
-
-
-def _race(
-    problem: Problem,
-    settings: Sequence[Setting],
-    measure: Callable[[Problem, Sequence[Setting]], Scores[Setting]],
-    keep: int,
-) -> Scores[Setting]:
-    """Measure every setting on a fifth of the runs, and on all of them only those that did best."""
-    if len(settings) <= keep:
-        return measure(problem, settings)
-    trial = measure(problem.first(max(3, problem.runs // 5)), settings)
-    finalists = sorted(settings, key=lambda setting: -float(np.mean(trial[setting])))[:keep]
-    return measure(problem, finalists)
-
-
-def _with_constant(X: Array, constant: bool) -> Array:
-    """Return the rows with a constant column of ones at the end, or as they are."""
-    return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1) if constant else X
-
-
-def _signed_rows(problem: Problem, constant: bool) -> Array:
-    """Return the rows times +1 or -1 by their label, so that the loss depends on the margin alone."""
-    return _with_constant(problem.X, constant) * (2.0 * problem.y - 1)[:, :, None]
-
-
-def gaussian_separation(budget: Budget) -> float:
-    """Return the largest mu for which mu-Gaussian privacy gives (epsilon, delta): sensitivity over deviation.
-
-    The exact curve of Balle and Wang (2018) and Dong, Roth and Su (2022).
-    """
-    epsilon = budget.epsilon
-
-    def excess(mu: float) -> float:
-        spent = ndtr(mu / 2 - epsilon / mu) - np.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)
-        return float(spent / budget.delta - 1)
-
-    return float(brentq(excess, 1e-6, 100.0, xtol=1e-14))
 
 
 # diffprivlib
@@ -271,8 +101,8 @@ def diffprivlib_logistic(problem: Problem, grids: Grids) -> Iterator[Record]:
         else:
             scores = measure(problem, settings)
         name = f"diffprivlib LogisticRegression, {_intercept_word(intercept)}"
-        yield _record(problem, budget, f"{name}, C=1", {default: scores[default]})
-        yield _record(problem, budget, f"{name}, best C", scores, len(settings))
+        yield best_record(problem, budget, f"{name}, C=1", {default: scores[default]})
+        yield best_record(problem, budget, f"{name}, best C", scores, len(settings))
 
 
 def _perturbed_scores(budget: Budget) -> Callable[[Problem, Sequence[Perturbed]], Scores[Perturbed]]:
@@ -328,157 +158,7 @@ def diffprivlib_linear(problem: Problem) -> Iterator[Record]:
                 model.fit(problem.X[position], (problem.y[position] - middle) / half)
             scores.append(problem.r2(position, middle + half * model.predict(problem.X_test[position])))
         word = _intercept_word(intercept)
-        yield _record(problem, budget, f"diffprivlib LinearRegression, {word}", {word: np.array(scores)})
-
-
-# Bolt-on SGD
-
-
-def bolt_on(problem: Problem, grids: Grids) -> Iterator[Record]:
-    """Measure bolt-on SGD (Wu et al. 2017): strongly convex permutation SGD, then noise on its last iterate.
-
-    Its sensitivity is 2 L / (lambda n) for any batch size: L is that of the loss alone, since the penalty is the same
-    for both neighbours. Pure budgets add noise of Gamma-distributed norm, others the exactly calibrated Gaussian.
-    """
-    trained = {constant: _permutation_descent(problem, grids, constant) for constant in (True, False)}
-    for budget in problem.budgets:
-        scores: Scores[str] = {}
-        for constant, checkpoints in trained.items():
-            generator = np.random.default_rng([2, round(1000 * budget.epsilon), bool(budget.delta), constant])
-            lipschitz = np.sqrt(2.0) if constant else 1.0
-            sensitivity = 2 * lipschitz / (np.array(grids.penalties) * problem.rows)
-            for passes, weights in checkpoints.items():
-                released = weights + sensitivity * _unit_noise(weights.shape, budget, generator)
-                accuracy = problem.accuracy(released.transpose(0, 2, 1, 3), constant)
-                for penalty, column in zip(grids.penalties, accuracy.T, strict=True):
-                    word = "constant column" if constant else "no intercept"
-                    scores[f"lambda={penalty:g}, passes={passes}, {word}"] = column
-        yield _record(problem, budget, "bolt-on SGD", scores)
-
-
-def _unit_noise(shape: tuple[int, ...], budget: Budget, generator: np.random.Generator) -> Array:
-    """Return noise (splits, draws, columns, settings) that hides vectors at distance 1 from each other."""
-    normal = generator.standard_normal(shape)
-    if budget.delta:
-        return normal / gaussian_separation(budget)
-    splits, draws, columns, settings = shape
-    length = generator.gamma(columns, 1 / budget.epsilon, size=(splits, draws, 1, settings))
-    noise: Array = normal / np.linalg.norm(normal, axis=2, keepdims=True) * length
-    return noise
-
-
-def _permutation_descent(problem: Problem, grids: Grids, constant: bool) -> dict[int, Array]:
-    """Return the weights (splits, draws, columns, penalties) after each number of passes.
-
-    One permutation a run serves all its passes; its end is filled with rows of zeros up to a whole batch, which leaves
-    the sensitivity as it is. Steps are min(1 / beta, 1 / (lambda t)).
-    """
-    signed = _signed_rows(problem, constant)
-    splits, rows, columns = signed.shape
-    signed = np.concatenate([signed, np.zeros((splits, 1, columns))], axis=1)
-    order = np.full((splits, problem.draws, -(-rows // BATCH) * BATCH), rows)
-    for run, (_, seed) in enumerate(problem.each_run()):
-        order[*divmod(run, problem.draws), :rows] = np.random.default_rng([1, seed]).permutation(rows)
-    split = np.arange(splits)[:, None, None]
-    penalties = np.array(grids.penalties)
-    smoothness = (0.5 if constant else 0.25) + penalties
-    weights = np.zeros((splits, problem.draws, columns, len(penalties)))
-    checkpoints, step = {}, 0
-    for number in range(1, max(grids.passes) + 1):
-        for start in range(0, order.shape[2], BATCH):
-            step += 1
-            batch = signed[split, order[:, :, start : start + BATCH]]
-            slope = -1 / (1 + np.exp(batch @ weights))
-            gradient = batch.swapaxes(2, 3) @ slope / BATCH + penalties * weights
-            weights -= np.minimum(1 / smoothness, 1 / (penalties * step)) * gradient
-        if number in grids.passes:
-            checkpoints[number] = weights.copy()
-    return checkpoints
-
-
-# Plain private gradient descent
-
-
-@dataclass(frozen=True)
-class Descent:
-    """A setting of plain private gradient descent."""
-
-    steps: int
-    clip: float
-    constant: bool
-    step_size: float
-
-    def __str__(self) -> str:
-        """Return the setting as the records say it."""
-        word = "constant column" if self.constant else "no intercept"
-        return f"steps={self.steps}, step size={self.step_size:g}, clip={self.clip:g}, {word}"
-
-
-def noisy_descent(problem: Problem, grids: Grids) -> Iterator[Record]:
-    """Measure plain private gradient descent (approximate): full batches, clipped rows, the last iterate, no penalty.
-
-    The Gaussian noise of all steps is composed exactly: mu = sqrt(steps) times 2 clip / (n sigma). Once with the clip
-    at the largest gradient there is, and once with the clip chosen on the test rows as well.
-    """
-    rows = {constant: _signed_rows(problem, constant).astype(np.float32) for constant in (True, False)}
-    finalists = 6 if problem.rows > MANY_ROWS else max(12, problem.runs // 5)
-    for budget in problem.budgets:
-        if budget.delta:
-            for method, clips in (("plain noisy gradient descent", grids.clips[:1]), (TUNED_CLIP, grids.clips)):
-                settings = [Descent(*values) for values in product(grids.steps, clips, (True, False), grids.step_sizes)]
-                scores = _race(problem, settings, _descent_scores(rows, budget), finalists)
-                yield _record(problem, budget, method, scores, len(settings))
-
-
-def _descent_scores(rows: dict[bool, Array], budget: Budget) -> Callable[[Problem, Sequence[Descent]], Scores[Descent]]:
-    """Return what measures settings of plain private descent at a budget."""
-
-    def measure(problem: Problem, settings: Sequence[Descent]) -> Scores[Descent]:
-        sizes: dict[Descent, list[float]] = defaultdict(list)
-        for setting in settings:
-            sizes[replace(setting, step_size=0.0)].append(setting.step_size)
-        scores: Scores[Descent] = {}
-        for plan, step_sizes in sizes.items():
-            splits = len(problem.split_seeds)
-            weights = _descend(rows[plan.constant][:splits], problem.draws, plan, step_sizes, budget)
-            for step_size, column in zip(step_sizes, problem.accuracy(weights, plan.constant).T, strict=True):
-                scores[replace(plan, step_size=step_size)] = column
-        return scores
-
-    return measure
-
-
-def _descend(rows: Array, draws: int, plan: Descent, step_sizes: Sequence[float], budget: Budget) -> Array:
-    """Return the last iterates (splits, columns, draws, step sizes) of all runs at once."""
-    splits, count, columns = rows.shape
-    generator = np.random.default_rng(
-        [3, round(1000 * budget.epsilon), plan.steps, round(100 * plan.clip), plan.constant]
-    )
-    deviation = np.sqrt(plan.steps) * 2 * plan.clip / (count * gaussian_separation(budget))
-    lengths = np.maximum(np.linalg.norm(rows, axis=2, keepdims=True), 1e-12)
-    largest = (plan.clip / lengths).astype(np.float32)
-    pace = np.tile(np.array(step_sizes, dtype=np.float32), draws)
-    weights = np.zeros((splits, columns, draws * len(step_sizes)), dtype=np.float32)
-    for _ in range(plan.steps):
-        noise = generator.standard_normal(weights.shape, dtype=np.float32) * np.float32(deviation)
-        for position in range(splits):
-            noise[position] += _clipped_gradient(rows[position], weights[position], largest[position])
-        weights -= pace * noise
-    return weights.reshape(splits, columns, draws, len(step_sizes))
-
-
-def _clipped_gradient(rows: Array, weights: Array, largest: Array) -> Array:
-    """Return the mean of clipped logistic gradients; `largest` is the slope at which each row's gradient is clipped."""
-    total = np.zeros_like(weights)
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = rows[start : start + ROWS_AT_ONCE]
-        slope = part @ weights
-        np.exp(slope, out=slope)
-        slope += 1
-        np.reciprocal(slope, out=slope)
-        np.minimum(slope, largest[start : start + ROWS_AT_ONCE], out=slope)
-        total -= part.T @ slope
-    return total / np.float32(len(rows))
+        yield best_record(problem, budget, f"diffprivlib LinearRegression, {word}", {word: np.array(scores)})
 
 
 # AdaSSP
@@ -496,14 +176,14 @@ def adassp(problem: Problem) -> Iterator[Record]:
                 scores[word] = np.array(
                     [_adassp_run(problem, budget, constant, position, seed) for position, seed in problem.each_run()]
                 )
-            yield _record(problem, budget, "AdaSSP (add or remove)", scores)
+            yield best_record(problem, budget, "AdaSSP (add or remove)", scores)
 
 
 def _adassp_run(problem: Problem, budget: Budget, constant: bool, position: int, seed: int) -> float:
     """Return the test R2 of one run of AdaSSP."""
     generator = np.random.default_rng([4, round(1000 * budget.epsilon), constant, seed])
     middle, half = (problem.low + problem.high) / 2, (problem.high - problem.low) / 2
-    X, y = _with_constant(problem.X[position], constant), (problem.y[position] - middle) / half
+    X, y = with_constant(problem.X[position], constant), (problem.y[position] - middle) / half
     columns, row_norm = X.shape[1], np.sqrt(2.0) if constant else 1.0
     logarithm, failure = np.log(6 / budget.delta), 0.05
     noise = np.sqrt(logarithm) / (budget.epsilon / 3)
@@ -515,45 +195,10 @@ def _adassp_run(problem: Problem, budget: Budget, constant: bool, position: int,
     products = products + noise * row_norm**2 * (upper + np.triu(upper, 1).T)
     moments = X.T @ y + noise * row_norm * generator.standard_normal(columns)
     weights = np.linalg.solve(products + ridge * np.eye(columns), moments)
-    return problem.r2(position, middle + half * (_with_constant(problem.X_test[position], constant) @ weights))
+    return problem.r2(position, middle + half * (with_constant(problem.X_test[position], constant) @ weights))
 
 
 # The command
-
-
-def read_problems(folder: Path, only: str, large: int, small: int) -> Iterator[Problem]:
-    """Yield the datasets of a folder, one after another, with as many runs as asked for."""
-    files: dict[str, list[tuple[int, Path]]] = defaultdict(list)
-    for path in sorted(folder.glob("*.npz")):
-        with np.load(path) as arrays:
-            files[str(arrays["name"])].append((int(arrays["split_seed"]), path))
-    for name, entries in files.items():
-        if only.casefold() in name.casefold():
-            wanted = large if len(entries) == 1 else small
-            chosen = sorted(entries)[:wanted]
-            yield _read(name, [path for _, path in chosen], max(1, wanted // len(chosen)))
-
-
-def _read(name: str, paths: list[Path], draws: int) -> Problem:
-    """Return one dataset from its splits' files."""
-    splits = []
-    for path in paths:
-        with np.load(path) as arrays:
-            splits.append(dict(arrays))
-    first = splits[0]
-    stacked = {
-        part: first[part][None] if len(splits) == 1 else np.stack([split[part] for split in splits])
-        for part in ("X", "y", "X_test", "y_test")
-    }
-    return Problem(
-        name=name,
-        regression=str(first["task"]) == "regression",
-        low=float(first["label_low"]),
-        high=float(first["label_high"]),
-        split_seeds=tuple(int(split["split_seed"]) for split in splits),
-        draws=draws,
-        **stacked,
-    )
 
 
 def measurements(problem: Problem, grids: Grids) -> Iterator[Record]:
@@ -571,24 +216,42 @@ def main() -> None:
     """Measure the peers on every dataset of a folder and write the records as JSON."""
     parser = argparse.ArgumentParser(description="Measure other methods on prepared splits.")
     parser.add_argument("splits", type=Path, help="folder of .npz files, one a split")
-    parser.add_argument("out", type=Path, help="JSON file to write")
     parser.add_argument("--seeds-large", type=int, default=20, help="runs of a dataset with one split")
     parser.add_argument("--seeds-small", type=int, default=200, help="runs of a dataset with several splits")
     parser.add_argument("--only", default="", help="datasets whose name contains this")
+    parser.add_argument("--again", action="store_true", help="measure also what is stored")
     parser.add_argument("--quick", action="store_true", help="two runs and tiny grids, to see that everything works")
     chosen = parser.parse_args()
     large, small = (2, 2) if chosen.quick else (chosen.seeds_large, chosen.seeds_small)
-    records: list[Record] = []
+    store, found = Store("peers"), False
     begin = time.monotonic()
     for problem in read_problems(chosen.splits, chosen.only, large, small):
-        many = MANY_ROWS_GRIDS if problem.rows > MANY_ROWS else Grids()
+        found = True
+        grids = QUICK_GRIDS if chosen.quick else MANY_ROWS_GRIDS if problem.rows > MANY_ROWS else Grids()
+        key = {"rows": problem.digest(), "runs": problem.runs, "grids": grids.digest(), "diffprivlib": diffprivlib}
+        known = [record for record in store.records if record["name"]["data"] == problem.name]
+        if known and all(record["key"] == key for record in known) and not chosen.again:
+            print(f"{problem.name}: stored", file=sys.stderr, flush=True)
+            continue
         with np.errstate(over="ignore"):
-            for record in measurements(problem, QUICK_GRIDS if chosen.quick else many):
+            records = []
+            for record in measurements(problem, grids):
                 records.append(record)
                 _tell(record, time.monotonic() - begin)
-        chosen.out.write_text(json.dumps([asdict(each) for each in records], indent=1) + "\n")
-    if not records:
+        # Only when all of a dataset is there: what is stored is known to be whole.
+        if not chosen.quick:
+            keep(store, key, records)
+    if not found:
         parser.error(f"no splits of a dataset named like {chosen.only!r} in {chosen.splits}")
+
+
+def keep(store: Store, key: dict[str, Any], records: list[Record]) -> None:
+    """Store what was found of one dataset."""
+    for record in records:
+        figures = asdict(record)
+        name = {part: figures.pop(part) for part in ("dataset", "epsilon", "kind", "method")}
+        name = {"data": name["dataset"], "epsilon": name["epsilon"], "privacy": name["kind"], "method": name["method"]}
+        store.put(name, key, rounded(figures))
 
 
 def _tell(record: Record, seconds: float) -> None:

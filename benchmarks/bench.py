@@ -1,0 +1,117 @@
+"""The benchmark: one command, all cells, stored results, and the page that is written from them.
+
+    make bench DATA=FOLDER                        # measure what is not stored, and write docs/utility.md
+    make bench DATA=FOLDER ONLY=Adult             # one dataset
+    make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents times additive
+    make bench DATA=FOLDER AGAIN=--again          # measure all of it again
+    make bench-page                               # only write the page
+
+Results are stored in ``benchmarks/results``, a file a suite, with machine, versions, commit, date and load. A score is
+measured again when its plan, its rows, the number of runs or the version of the package has changed, a time when the
+program has, a peer's score when its rows, its grids or its version have. What is worse than the result before (a ratio
+of times by more than 10 %, a score by more than three standard errors) is said at the end and on the page. The peers
+run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+from scores import LARGE, MANY_CLASSES, Task, classes, descents, is_required, read, scores, write_splits
+from stored import RESULTS, Named, Store, measure_or_keep, regression
+from utility_page import SUITES as PAGE_SUITES
+from utility_page import write_page
+
+SUITES = (*PAGE_SUITES, "additive")
+
+
+def main() -> None:
+    """Measure what is asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; all unless said")
+    parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
+    parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers' environment")
+    parser.add_argument("--only", default="", help="datasets whose name has this in it")
+    parser.add_argument("--again", action="store_true", help="measure also what is stored")
+    parser.add_argument("--page", action="store_true", help="measure nothing: write the page from what is stored")
+    parser.add_argument("--large", type=int, default=20, help="runs of a dataset with one split")
+    parser.add_argument("--small", type=int, default=200, help="random splits of a small dataset")
+    parser.add_argument("--classes", type=int, default=3, help="runs of a dataset with many classes")
+    parser.add_argument("--descents", type=int, default=10, help="runs of a descent")
+    parser.add_argument("--largest", type=int, default=100_000, help="the most rows of a made table that is timed")
+    asked = parser.parse_args()
+    if unknown := set(asked.suites) - set(SUITES):
+        parser.error(f"no suite is called {', '.join(sorted(unknown))}: {', '.join(SUITES)}")
+    if not asked.page:
+        if not asked.data or not Path(asked.data).is_dir():
+            parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
+        warnings.simplefilter("ignore")
+        for suite in asked.suites or SUITES:
+            measure(suite, asked)
+    write_page()
+    for suite in PAGE_SUITES:
+        for record in Store(suite).records:
+            if suite != "peers" and (said := regression(record)):
+                print(f"REGRESSION {suite}: {' '.join(str(part) for part in record['name'].values())}: {said}")
+
+
+def measure(suite: str, asked: argparse.Namespace) -> None:
+    """Measure one suite, a dataset after the other."""
+    if suite == "peers":
+        splits = Path("build/splits")
+        write_splits(read(asked.data, asked.small, asked.only), splits)
+        runs = ["--seeds-large", str(asked.large), "--seeds-small", str(asked.small)]
+        again = ["--again"] if asked.again else []
+        program = Path(__file__).with_name("peers.py")
+        subprocess.run([asked.peers, program, splits, *runs, *again], check=True)  # noqa: S603
+        return
+    if suite == "additive":
+        additive(asked)
+        return
+    store, found = Store(suite), list[Named]()
+
+    def each(tasks: list[Task]) -> None:
+        found.extend(name for name, _, _ in tasks)
+        measure_or_keep(store, tasks, asked.again, tell)
+
+    if suite == "scores":
+        # What the first table needs comes first, on all datasets.
+        for first in (True, False):
+            for group in read(asked.data, asked.small, asked.only):
+                each([task for task in scores(group, asked.large) if is_required(task[0]) == first])
+    elif suite == "times":
+        from times import times
+
+        each(list(times(asked.data, asked.largest)))
+    else:
+        for name, make in ((LARGE if suite == "descents" else {}) | MANY_CLASSES).items():
+            if asked.only.casefold() in name.casefold():
+                split = make(asked.data)
+                if suite == "classes":
+                    each(list(classes(split, asked.classes)))
+                else:
+                    each(list(descents(split, asked.descents if name in LARGE else asked.classes)))
+    if not asked.only:
+        store.keep_only(found)
+
+
+def additive(asked: argparse.Namespace) -> None:
+    """Measure curves against lines and DP-EBM, and print the tables of docs/additive.md."""
+    ours, peers = (Path(__file__).with_name(name) for name in ("additive.py", "additive_peers.py"))
+    stored = [Path("build/additive-splits"), RESULTS / "additive-peers.json"]
+    data = ["--data", asked.data]
+    for command in ([ours, "splits", *data], [peers, *stored], [ours, "measure", *data], [ours, "page"]):
+        python = asked.peers if command[0] == peers else sys.executable
+        subprocess.run([python, *command], check=True)  # noqa: S603
+
+
+def tell(said: str) -> None:
+    """Show a line of progress."""
+    print(said, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

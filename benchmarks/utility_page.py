@@ -1,0 +1,387 @@
+"""docs/utility.md: its tables and its picture, from the stored results and nothing else.
+
+A score whose plan is no longer the one that the program makes is marked, so that the page cannot be older than the
+program without saying so; `tests/benchmarks/test_results.py` compares the page with what is written here.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from scores import CURVE_EPSILONS, MECHANISMS, UNPRIVATE, is_required, planned
+from stored import RESULTS, Record, Store, regression
+from study import table_rows
+
+from equipoise import __version__
+
+PAGE = Path(__file__).parents[1] / "docs" / "utility.md"
+PICTURE = PAGE.with_suffix(".svg")
+SUITES = ("peers", "scores", "classes", "descents", "times")
+# The deviation of the mean's lower 95 % bound, one-sided.
+NORMAL_QUANTILE = 1.645
+OLDER = " †"
+PLAIN = "plain noisy gradient descent"
+TUNED, APART = "noisy gradient descent, clip tuned", "noisy gradient descent, clip tuned on other rows"
+
+
+def stores(folder: Path = RESULTS) -> dict[str, Store]:
+    """Return all suites."""
+    return {suite: Store(suite, folder) for suite in SUITES}
+
+
+def is_older(record: Record) -> bool:
+    """Whether the program would plan this cell in another way today, or has another version."""
+    plan = planned(record)
+    return plan is None or record["key"]["plan"] != plan[1] or record["key"]["version"] != __version__
+
+
+def marked(record: Record, text: str) -> str:
+    """Return a figure with the mark of those that are older than the program."""
+    return text + OLDER if is_older(record) else text
+
+
+def error(record: Record) -> float:
+    """Return the standard error of a mean."""
+    return float(record["deviation"] / sqrt(record["runs"]))
+
+
+def select(records: Iterable[Record], **named: Any) -> list[Record]:
+    """Return the records whose name has these parts."""
+    return [record for record in records if all(record["name"].get(part) == value for part, value in named.items())]
+
+
+def required(found: dict[str, Store]) -> list[Record]:
+    """Return the automatic choice at the required budgets."""
+    chosen = [record for record in found["scores"].records if is_required(record["name"])]
+    return sorted(chosen, key=_order)
+
+
+# Records are stored in the order in which they were first measured; tables have an order of their own.
+DATA = ("Adult", "MNIST 3-vs-5", "Covertype 1-vs-2", "digits 3-vs-5", "breast cancer", "diabetes")
+
+
+def _order(record: Record) -> tuple[int, float, bool]:
+    name = record["name"]
+    return DATA.index(name["data"]), name["epsilon"], name["privacy"] != "pure"
+
+
+def _cell(record: Record) -> list[str]:
+    """Return the first columns of a table."""
+    name = record["name"]
+    return [name["data"], f"{name['epsilon']:g}", name["privacy"]]
+
+
+def peers_of(found: dict[str, Store], record: Record) -> list[Record]:
+    """Return what competes with a cell: the same rows and epsilon, and no weaker privacy."""
+    name = record["name"]
+    allowed = {"pure", name["privacy"]}
+    alike = select(found["peers"].records, data=name["data"], epsilon=name["epsilon"])
+    return [peer for peer in alike if peer["name"]["privacy"] in allowed]
+
+
+def comparison(found: dict[str, Store]) -> str:
+    """Return the first table: the automatic choice's lower bound against the best peer."""
+    rows, ahead = [], 0
+    for record in required(found):
+        rivals = [peer for peer in peers_of(found, record) if peer["name"]["method"] not in (TUNED, APART)]
+        if not rivals:
+            continue
+        best = max(rivals, key=lambda peer: peer["mean"])
+        lower = record["mean"] - NORMAL_QUANTILE * error(record)
+        ahead += lower > best["mean"]
+        score = f"**{record['mean']:.4f}**" if lower > best["mean"] else f"{record['mean']:.4f}"
+        area = f"{record['auc']:.3f}" if "auc" in record else ""
+        verdict = "yes" if lower > best["mean"] else "level" if record["mean"] > best["mean"] else "no"
+        rival = f"{best['mean']:.4f} ({best['name']['method']})"
+        rows.append([*_cell(record), marked(record, score), f"{lower:.4f}", area, record["taken"], rival, verdict])
+    header = ["data", "epsilon", "privacy", "score", "lower 95 %", "AUC", "taken", "best peer", "ahead"]
+    return f"{table_rows(header, rows)}\n\nAhead in {ahead} of {len(rows)} cells."
+
+
+def rival(found: dict[str, Store]) -> str:
+    """Return the table of the strongest rival: tuned on the rows that it is scored on, and on others."""
+    rows, leads, left, points = [], list[str](), list[str](), list[tuple[float, float]]()
+    for record in required(found):
+        one, other = (select(peers_of(found, record), method=method) for method in (TUNED, APART))
+        if not one or record["name"]["privacy"] == "pure":
+            continue
+        differences = [
+            (record["mean"] - peer["mean"], sqrt(error(record) ** 2 + error(peer) ** 2)) for peer in one + other
+        ]
+        (there, there_error), (here, here_error) = differences
+        verdicts = [_verdict(*difference) for difference in differences]
+        for behind, verdict in zip((leads, left), verdicts, strict=True):
+            behind += [f"{_cell(record)[0]} at {_cell(record)[1]}"] if verdict == "behind" else []
+        if there < 0:
+            points.append((-100 * there, -100 * here))
+        rows.append(
+            [
+                *_cell(record)[:2],
+                marked(record, f"{record['mean']:.4f}"),
+                f"{one[0]['mean']:.4f}",
+                f"{there:+.4f} ({there_error:.4f}), {verdicts[0]}",
+                f"{other[0]['mean']:.4f}",
+                f"{here:+.4f} ({here_error:.4f}), {verdicts[1]}",
+            ]
+        )
+    header = [
+        "data",
+        "epsilon",
+        "auto",
+        "tuned on the test rows",
+        "auto less that",
+        "tuned on other rows",
+        "auto less that",
+    ]
+    told = (
+        f"Behind beyond two standard errors where the rival is tuned on the test rows: {_listed(leads, len(rows))}."
+        f" Where it is tuned on other rows: {_listed(left, len(rows))}."
+    )
+    if points:
+        means = [sum(column) / len(points) for column in zip(*points, strict=True)]
+        told += (
+            f" Over the {len(points)} cells in which the first is ahead at all, its mean lead is {means[0]:.2f} points;"
+            f" {means[1]:.2f} are left to the second."
+        )
+    return f"{table_rows(header, rows)}\n\n{told}"
+
+
+def _listed(cells: list[str], all_of_them: int) -> str:
+    return f"{len(cells)} of {all_of_them} cells" + (f" ({', '.join(cells)})" if cells else "")
+
+
+def _verdict(difference: float, error: float) -> str:
+    return "ahead" if difference > 2 * error else "behind" if difference < -2 * error else "level"
+
+
+def regrets(found: dict[str, Store]) -> list[tuple[Record, dict[str, Record], float]]:
+    """Return every cell of the automatic choice, the fixed choices beside it, and what hindsight would have won.
+
+    A fixed choice with the plan of the automatic one is the same model, measured with other runs: no regret is in it.
+    """
+    rows = []
+    for record in sorted(select(found["scores"].records, method="auto"), key=_order):
+        alike = {part: record["name"][part] for part in ("data", "epsilon", "privacy")}
+        others = {
+            other["name"]["method"]: other
+            for other in select(found["scores"].records, **alike)
+            if other["name"]["method"] in MECHANISMS
+        }
+        apart = [other["mean"] for other in others.values() if other["key"]["plan"] != record["key"]["plan"]]
+        rows.append((record, others, max([*apart, record["mean"]]) - record["mean"]))
+    return rows
+
+
+def regret(found: dict[str, Store]) -> str:
+    """Return what the automatic choice costs against the best fixed one in hindsight, a line a dataset."""
+    rows, every = [], regrets(found)
+    for data in dict.fromkeys(record["name"]["data"] for record, _, _ in every):
+        here = [entry for entry in every if entry[0]["name"]["data"] == data]
+        worst, others, most = max(here, key=lambda entry: entry[2])
+        better = {method: other for method, other in others.items() if other["key"]["plan"] != worst["key"]["plan"]}
+        best = max(better, key=lambda method: better[method]["mean"], default="")
+        mean = sum(entry[2] for entry in here) / len(here)
+        where = f"epsilon {_cell(worst)[1]}, {_cell(worst)[2]}: {worst['taken']} taken, {best} better" if most else ""
+        rows.append([data, f"{mean:.4f}", f"{most:.4f}", where])
+    points = 100 * sum(entry[2] for entry in every) / max(1, len(every))
+    table = table_rows(["data", "mean regret", "largest", "where"], rows)
+    return f"{table}\n\nMean over {len(every)} cells: {points:.2f} points. Every cell is [below](#every-mechanism)."
+
+
+def every_mechanism(found: dict[str, Store]) -> str:
+    """Return the table of fixed choices against the automatic one."""
+    fixed = [name for name in MECHANISMS if name != "auto"]
+    rows = []
+    for record, others, lost in regrets(found):
+        shown = [marked(others[name], f"{others[name]['mean']:.3f}") if name in others else "" for name in fixed]
+        rows.append([*_cell(record), marked(record, f"{record['mean']:.3f}"), record["taken"], *shown, f"{lost:.3f}"])
+    return table_rows(["data", "epsilon", "privacy", "auto", "taken", *fixed, "regret"], rows)
+
+
+def classes(found: dict[str, Store]) -> str:
+    """Return the table of the problems with many classes."""
+    rows = [
+        [
+            record["name"]["data"],
+            record["name"]["method"],
+            record["taken"],
+            marked(record, f"{record['mean']:.4f}"),
+            f"{error(record):.4f}",
+            f"{record['runs']}",
+            f"{record['seconds']:.0f} s",
+        ]
+        for record in found["classes"].records
+    ]
+    return table_rows(["data", "mechanism", "taken", "accuracy", "standard error", "runs", "processor time"], rows)
+
+
+def descents(found: dict[str, Store]) -> str:
+    """Return the table of all descents, each beside what `LogisticRegression` has on the same rows."""
+    beside = [(record, "LogisticRegression") for record in found["scores"].records if is_required(record["name"])]
+    named = select(found["classes"].records, method="noisy-gradient")
+    beside += [(record, "LogisticRegression, noisy gradient") for record in named]
+    rows, cells = [], list(dict.fromkeys(tuple(_cell(record)) for record in found["descents"].records))
+    for cell in cells:
+        here = [(record, word) for record, word in beside if tuple(_cell(record)) == cell]
+        here += [
+            (record, record["name"]["method"]) for record in found["descents"].records if tuple(_cell(record)) == cell
+        ]
+        for record, word in here:
+            score, spent = marked(record, f"{record['mean']:.4f}"), f"{record['seconds']:.2f} s"
+            rows.append([*cell, word, score, f"{error(record):.4f}", f"{record['runs']}", spent])
+    header = ["data", "epsilon", "privacy", "estimator", "accuracy", "standard error", "runs", "processor time"]
+    return table_rows(header, rows)
+
+
+def times(found: dict[str, Store]) -> str:
+    """Return the table of times, with their goals."""
+    rows = []
+    for record in found["times"].records:
+        goal, met = record["goal"], record.get("met")
+        if goal is not None:
+            met = record["value"] <= goal
+        told = f"at most {goal:g}" if goal is not None else record["said"] if met is not None else ""
+        beside = [f"{record['steps']} steps" if "steps" in record else record.get("taken", "")]
+        if "seconds" in record:
+            beside.append(f"{record['seconds']:.2f} s")
+        if met is None or goal is not None:
+            beside.append(record.get("said", ""))
+        verdict = "" if met is None else "met" if met else "**missed**"
+        value = f"{record['value']:.2f} {record['unit']}"
+        rows.append([record["name"]["what"], value, ", ".join(part for part in beside if part), told, verdict])
+    return table_rows(["what", "measured", "that is", "goal", ""], rows)
+
+
+def changes(found: dict[str, Store]) -> str:
+    """Return what is worse than the stored result before it."""
+    rows, compared = [], 0
+    for suite in SUITES[1:]:
+        for record in found[suite].records:
+            before = record.get("before")
+            compared += bool(before)
+            if said := regression(record):
+                now, then = (entry.get("mean", entry.get("value")) for entry in (record, before))
+                words = ", ".join(str(part) for part in record["name"].values())
+                plans = f"{before['taken']}, {record['taken']}" if "taken" in before else ""
+                rows.append([suite, words, f"{then:.4g}", f"{now:.4g}", said, plans, before["commit"]])
+    if not compared:
+        return "No figure was measured twice yet."
+    said = f"{compared} figures have one before them, {len(rows)} of them are worse beyond the limits."
+    if not rows:
+        return said
+    header = ["table", "what", "before", "now", "worse by", "taken then, now", "measured at"]
+    return f"{said}\n\n{table_rows(header, rows)}"
+
+
+def measured(found: dict[str, Store]) -> str:
+    """Return when, where and with what the results were measured, and how many are older than the program."""
+    planned_cells = [
+        record
+        for suite in ("scores", "classes", "descents")
+        for record in found[suite].records
+        if "plan" in record["key"]
+    ]
+    old = sum(is_older(record) for record in planned_cells)
+    said = f"All {len(planned_cells)} scores of Equipoise were measured under the plans that the program makes today."
+    if old:
+        said = f"{old} of {len(planned_cells)} scores of Equipoise, marked{OLDER}, were measured under plans that the"
+        said += " program no longer makes."
+    rows = []
+    for suite in SUITES:
+        for number, session in enumerate(found[suite].sessions):
+            count = sum(record["session"] == number for record in found[suite].records)
+            versions = ", ".join(f"{name} {version}" for name, version in session["packages"].items())
+            python = f"Python {session['python']}, " if session["python"] else ""
+            where = [session["date"], session["commit"], session["machine"], f"{session['load']:g}"]
+            rows.append([suite, str(count), *where, python + versions])
+    return f"{said}\n\n{table_rows(['table', 'figures', 'date', 'commit', 'machine', 'load', 'versions'], rows)}"
+
+
+TABLES = {
+    "comparison": comparison,
+    "rival": rival,
+    "regret": regret,
+    "classes": classes,
+    "times": times,
+    "changes": changes,
+    "measured": measured,
+    "descents": descents,
+    "every mechanism": every_mechanism,
+}
+
+
+def render(page: str, found: dict[str, Store]) -> str:
+    """Return the page with every table between its marks."""
+    for name, table in TABLES.items():
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, after = page.split(start)[0], page.split(end)[1]
+        page = f"{before}{start}\n\n{table(found)}\n\n{end}{after}"
+    return page
+
+
+def drawn(found: dict[str, Store]) -> list[dict[str, Any]]:
+    """Return the points of the picture."""
+    points = []
+    for record in found["scores"].records:
+        name = record["name"]
+        common = {"data": name["data"], "score": max(record["mean"], -1.0)}
+        if name["method"] == UNPRIVATE:
+            points += [{**common, "privacy": privacy, "method": UNPRIVATE} for privacy in ("pure", "approximate")]
+        else:
+            points.append({**common, **{part: name[part] for part in ("epsilon", "privacy", "method")}})
+    best: dict[tuple[str, float, str], float] = {}
+    for peer in found["peers"].records:
+        name = peer["name"]
+        if name["method"] != APART:
+            cell = (name["data"], name["epsilon"], name["privacy"])
+            best[cell] = max(best.get(cell, -1.0), peer["mean"])
+    for (data, epsilon, privacy), score in best.items():
+        points.append({"data": data, "epsilon": epsilon, "privacy": privacy, "method": "best peer", "score": score})
+    return points
+
+
+def drawing_mark(points: list[dict[str, Any]]) -> str:
+    """Return the line of the picture that says what it was drawn from."""
+    return f"<!-- drawn from {hashlib.sha256(json.dumps(points).encode()).hexdigest()[:12]} -->"
+
+
+def picture(points: list[dict[str, Any]], path: Path) -> None:
+    """Draw the score of every mechanism over epsilon, a panel a dataset and kind of privacy."""
+    import altair as alt
+
+    order = [*MECHANISMS, "best peer"]
+    lowest, highest = 0.9 * CURVE_EPSILONS[0], 1.1 * CURVE_EPSILONS[-1]
+    x = alt.X("epsilon:Q", scale=alt.Scale(type="log", domain=[lowest, highest], nice=False), title="epsilon")
+    y = alt.Y("score:Q", scale=alt.Scale(zero=False), title="test score")
+    colour = alt.Color("method:N", sort=order, scale=alt.Scale(domain=order, scheme="category10"), title=None)
+    width = alt.condition(alt.datum.method == "auto", alt.value(4), alt.value(1.5))
+    rows = []
+    for data in (data for data in DATA if any(point["data"] == data for point in points)):
+        panels = []
+        for privacy in ("pure", "approximate"):
+            here = [point for point in points if (point["data"], point["privacy"]) == (data, privacy)]
+            parts = {
+                kind: alt.Chart(alt.Data(values=[point for point in here if (point["method"] in kinds)]))
+                for kind, kinds in (("lines", MECHANISMS), ("dots", ("best peer",)), ("rule", (UNPRIVATE,)))
+            }
+            lines = parts["lines"].mark_line(point=True).encode(x, y, colour, strokeWidth=width)
+            dots = parts["dots"].mark_point(shape="diamond", size=90, filled=True).encode(x, y, colour)
+            rule = parts["rule"].mark_rule(strokeDash=[4, 4]).encode(y=y)
+            title = f"{data}, {'delta = 0' if privacy == 'pure' else 'delta = 1/n^2'}"
+            panels.append((lines + dots + rule).properties(width=330, height=190, title=title))
+        rows.append(alt.hconcat(*panels))
+    alt.vconcat(*rows).configure(background="white").save(path)
+    with path.open("a") as file:
+        file.write(f"\n{drawing_mark(points)}\n")
+
+
+def write_page() -> None:
+    """Write the tables into the page, and draw the picture if what it shows has changed."""
+    found = stores()
+    PAGE.write_text(render(PAGE.read_text(), found))
+    points = drawn(found)
+    if not PICTURE.exists() or drawing_mark(points) not in PICTURE.read_text():
+        picture(points, PICTURE)

@@ -1,0 +1,113 @@
+"""The benchmark's page is that of the stored results, and says so where they are older than the program."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def benchmarks():
+    # Benchmarks are programs that find each other in their own folder.
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    yield importlib.import_module
+    sys.path.remove(str(ROOT / "benchmarks"))
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_tables_of_the_stored_results(benchmarks):
+    page = benchmarks("utility_page")
+    text = page.PAGE.read_text(encoding="utf-8")
+    remedy = "run `make bench-page`, or `make bench DATA=FOLDER` to measure again what has another plan"
+    assert page.render(text, page.stores()) == text, remedy
+
+
+def test_the_picture_is_drawn_from_the_stored_results(benchmarks):
+    page = benchmarks("utility_page")
+    assert page.drawing_mark(page.drawn(page.stores())) in page.PICTURE.read_text(encoding="utf-8"), "make bench-page"
+
+
+def test_a_result_of_another_plan_is_marked(benchmarks):
+    page = benchmarks("utility_page")
+    found = page.stores()
+    record = page.select(found["scores"].records, data="breast cancer", epsilon=1.0, privacy="pure", method="auto")[0]
+    record["key"] = record["key"] | {"plan": page.planned(record)[1]}
+    assert not page.is_older(record)
+    line = next(line for line in page.comparison(found).splitlines() if "| breast cancer | 1 | pure |" in line)
+    assert page.OLDER not in line
+    record["key"] = record["key"] | {"plan": "of another day"}
+    line = next(line for line in page.comparison(found).splitlines() if "| breast cancer | 1 | pure |" in line)
+    assert page.OLDER in line
+    assert "no longer makes" in page.measured(found)
+
+
+def test_every_stored_score_has_what_a_reader_asks_for(benchmarks):
+    for suite, store in benchmarks("utility_page").stores().items():
+        assert store.records, suite
+        for record in store.records:
+            session = store.sessions[record["session"]]
+            assert {"date", "commit", "machine", "packages", "load"} <= set(session)
+            assert record["key"]
+            assert "value" in record or record["runs"] >= 1
+        assert not re.search(r"[\"' ]/(?:home|work|tmp|root|usr)", store.path.read_text(encoding="utf-8"))
+
+
+# --- what is measured again -------------------------------------------------------------------------------------------
+
+
+def measured(benchmarks, folder, key, mean, again=False):
+    stored = benchmarks("stored")
+    store, calls = stored.Store("scores", folder), []
+
+    def measure():
+        calls.append(mean)
+        return {"mean": mean, "deviation": 0.01, "runs": 100}
+
+    stored.measure_or_keep(store, [({"data": "a table"}, key, measure)], again, lambda said: None)
+    return store.find({"data": "a table"}), len(calls)
+
+
+def test_a_stored_cell_is_not_measured_again_unless_its_key_changed_or_it_is_asked_for(benchmarks, tmp_path):
+    assert measured(benchmarks, tmp_path, {"plan": "one"}, 0.8)[1] == 1
+    assert measured(benchmarks, tmp_path, {"plan": "one"}, 0.8)[1] == 0
+    assert measured(benchmarks, tmp_path, {"plan": "one"}, 0.8, again=True)[1] == 1
+    record, calls = measured(benchmarks, tmp_path, {"plan": "two"}, 0.9)
+    assert calls == 1
+    assert (record["mean"], record["before"]["mean"]) == (0.9, 0.8)
+    assert len(json.loads((tmp_path / "scores.json").read_text())["records"]) == 1
+
+
+def test_a_cell_is_forgotten_that_nothing_asks_for(benchmarks, tmp_path):
+    measured(benchmarks, tmp_path, {"plan": "one"}, 0.8)
+    store = benchmarks("stored").Store("scores", tmp_path)
+    store.keep_only([])
+    assert (store.records, store.sessions) == ([], [])
+
+
+# --- regressions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("now", "shown"), [(1.09, False), (1.11, True), (0.5, False)])
+def test_a_ratio_that_grew_by_more_than_a_tenth_is_shown(benchmarks, now, shown):
+    record = {"value": now, "ratio": True, "before": {"value": 1.0, "comparable": True}}
+    assert bool(benchmarks("stored").regression(record)) == shown
+
+
+def test_seconds_of_another_machine_are_not_compared(benchmarks):
+    record = {"value": 2.0, "ratio": False, "before": {"value": 1.0, "comparable": False}}
+    assert not benchmarks("stored").regression(record)
+
+
+@pytest.mark.parametrize(("now", "shown"), [(0.799, False), (0.795, True), (0.9, False)])
+def test_a_score_that_fell_beyond_error_is_shown(benchmarks, tmp_path, now, shown):
+    # Both means have a standard error of 0.001: the limit of three errors of the difference is 0.0042.
+    measured(benchmarks, tmp_path, {"plan": "one"}, 0.8)
+    record, _ = measured(benchmarks, tmp_path, {"plan": "two"}, now)
+    assert bool(benchmarks("stored").regression(record)) == shown
