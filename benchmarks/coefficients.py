@@ -11,7 +11,7 @@ Worlds with known coefficients: four columns, evenly spread, and labels
 - few public rows: correlated columns, and 300 public rows in place of 2,000.
 
 Private rows and public ones are drawn apart from the same population.
-``python benchmarks/coefficients.py [WORLDS REFITS [DESIGN ...]]``, about 0.15 s of one core a world and line of the
+``python benchmarks/coefficients.py [WORLDS REFITS [NAME ...]]``, about 0.15 s of one core a world and line of the
 tables for output and objective perturbation, seconds for noisy gradients.
 """
 

@@ -13,6 +13,8 @@ PAGES = (
     "index",
     "gallery",
     "from-scikit-learn",
+    "from-diffprivlib",
+    "evidence",
     "certificate",
     "architecture",
     "proofs/E2",

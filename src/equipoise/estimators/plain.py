@@ -220,9 +220,8 @@ class _Columns:
             len(first.entries), len(second.entries), surface.width
         )
         entries = np.vstack([*alone, together[np.triu_indices(count, 1)]])
-        return _Block(
-            make_pipeline(ColumnTransformer(named), products), np.kron(first.at_zeros, second.at_zeros), entries
-        )
+        constant: Array = np.kron(first.at_zeros, second.at_zeros).astype(np.float64)
+        return _Block(make_pipeline(ColumnTransformer(named), products), constant, entries)
 
 
 def _no_level(column: CategoryColumn, missing: tuple[str, ...]) -> str:

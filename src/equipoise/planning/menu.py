@@ -12,14 +12,15 @@ from equipoise.planning.laws import ANY
 from equipoise.planning.long_tables import batches_beside
 from equipoise.planning.reference import RESOLUTION
 from equipoise.planning.request import Request
+from equipoise.vocabulary import losses
 from equipoise.vocabulary.discovery import look_up, split_name
 
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
 
 # Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
-# preferred one, if that costs no more than this factor.
-DROWNED = 0.4
+# preferred one, if that costs no more than this factor. In a regression it gives way whatever is lost.
+DROWNED = {"classification": 0.4, "regression": 0.0}
 ROUGH_RESOLUTION = 1.15
 
 AUTOMATIC = "auto"
@@ -100,7 +101,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
-    if planner_of(chosen.claim).flattered and chosen.share > DROWNED:
+    if planner_of(chosen.claim).flattered and chosen.share > DROWNED[losses.named(request.loss).task]:
         limit = chosen.share * ROUGH_RESOLUTION
         calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
         chosen = min(calm, key=lambda plan: plan.share, default=chosen)

@@ -13,8 +13,17 @@ known factor and adds noise of a known variance v_i, so that its excess risk is
 
     (1/2) sum_i h_i ((shrinkage_i w_i)^2 + v_i),
 
-quoted here as a share of ``(1/2) sum_i h_i w_i^2``, what a model that says nothing would lose. The model picks
-hyper-parameters and mechanisms; no privacy claim rests on it.
+quoted here as a share of ``(1/2) sum_i h_i w_i^2``, what a model that says nothing would lose.
+
+In a regression the mean of the targets has to be found as well: it is imagined as far from the middle of their range as
+a typical prediction is from it. It is told along the common direction, and what is missing of it costs
+
+    (1/2) c m^2 shrinkage(c B^2 p)^2,    the mean over p = 1, 1/2, 1/4, 1/8,
+
+since no public fact tells how much of their length rows have in common, and a descent tuned to one curvature would miss
+the mean at every other. That much is lost by weights of 0 on top of the share of 1.
+
+The model picks hyper-parameters and mechanisms; no privacy claim rests on it.
 """
 
 from __future__ import annotations
@@ -47,6 +56,9 @@ EVIDENCE = {"classification": 3.0, "regression": 1.0}
 # The share of the rows' squared length along their common direction.
 COMMON_SHARE = 0.5
 
+# The shares along which a target's mean is told.
+MEAN_SHARES = (1.0, 0.5, 0.25, 0.125)
+
 # Predictions are normal: a grid of so many points, up to so many deviations on either side.
 POINTS, FARTHEST = 240, 6.0
 
@@ -59,19 +71,33 @@ GROUPS_AN_OCTAVE = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """Curvatures along groups of directions, how many directions each group has, and the length of the weights."""
+    """Curvatures along groups of directions, how many directions each group has, and the length of the weights.
+
+    ``means`` is what a target's mean costs that is missed along each group: after the groups of directions there are
+    those that a mean may be told along, which count as no directions. Without targets there are none.
+    """
 
     curvatures: Numbers
     counts: Numbers
     weight: float
     norm: float
+    means: Numbers = ()
+
+    @property
+    def nothing(self) -> float:
+        """What weights of 0 cost: all that is at stake, and the target's mean."""
+        stakes = sum(map(math.prod, zip(self.counts, self.curvatures, strict=True)))
+        # Without a mean it is 1 to the last digit.
+        return 1 + sum(self.means) / (stakes * (self.weight * self.weight)) if self.means else 1.0
 
     def share(self, shrinkage: Iterable[float], variance: Iterable[float] | float) -> float:
         """Return the excess risk as a share of what a model that says nothing would lose; infinity beyond doubles."""
         noises = repeat(variance) if isinstance(variance, float) else variance
         stakes = [count * curvature for count, curvature in zip(self.counts, self.curvatures, strict=True)]
+        shrinkage = tuple(shrinkage)
         parts = zip(stakes, shrinkage, noises, strict=False)
         cost = sum(stake * ((short * self.weight) * (short * self.weight) + noise) for stake, short, noise in parts)
+        cost += sum(mean * (short * short) for mean, short in zip(self.means, shrinkage, strict=False))
         whole = sum(stakes) * (self.weight * self.weight)
         found = cost / whole if whole > 0 else math.inf
         return found if math.isfinite(found) else math.inf
@@ -83,6 +109,8 @@ class Reference:
         with np.errstate(all="ignore"):
             stakes = np.array(self.counts) * np.array(self.curvatures)
             cost = stakes * (np.square(shrinkage * self.weight) + variance)
+            if self.means:
+                cost += np.array(self.means) * np.square(shrinkage)
             found = np.asarray(cost.sum(axis=-1) / (stakes.sum() * np.square(self.weight)))
         return np.where(np.isfinite(found), found, np.inf)
 
@@ -99,6 +127,8 @@ def reference(
     >>> found = reference(losses.named("logistic"), 1.0, 1.0, 100)
     >>> round(sum(map(math.prod, zip(found.counts, found.curvatures))), 3), round(found.norm, 6)
     (0.115, 30.0)
+    >>> found.nothing, round(reference(losses.named("squared"), 1.0, 1.0, 100).nothing, 9)
+    (1.0, 2.0)
     """
     spreads, counts = _spectrum(columns)
     longest = EVIDENCE[loss.task] * known(loss).unit(label_bound)
@@ -108,7 +138,13 @@ def reference(
     curvature = mean_curvature(loss, label_bound, prediction, prevalence)
     curvature = curvature or known(loss).typical_slope(label_bound) / prediction
     curvatures = tuple(weight * curvature * row_norm**2 * spread for spread in spreads)
-    return Reference(curvatures, counts, prediction / row_norm, longest / row_norm * math.sqrt(columns))
+    means: Numbers = ()
+    if loss.task == "regression":
+        each = curvature * (prediction * prediction) / len(MEAN_SHARES)
+        means = (0.0,) * len(curvatures) + (each,) * len(MEAN_SHARES)
+        curvatures += tuple(curvature * row_norm**2 * share for share in MEAN_SHARES)
+        counts += (0.0,) * len(MEAN_SHARES)
+    return Reference(curvatures, counts, prediction / row_norm, longest / row_norm * math.sqrt(columns), means)
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:
@@ -132,11 +168,12 @@ def _spectrum(columns: int) -> tuple[Numbers, Numbers]:
 
 
 @lru_cache(maxsize=256)
-def lost_by_projection(columns: int, directions: int) -> float:
+def lost_by_projection(columns: int, directions: int, mean: float = 0.0) -> float:
     """Return the share of what is at stake that no model of randomly projected rows can win back.
 
     A random projection to k directions acts like a ridge r on the spectrum p of the rows: what is left is
-    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection.
+    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection. Of a target's
+    mean that is worth ``mean`` beside what is at stake, ``r / (p_1 + r)`` is lost as well.
 
     Examples
     --------
@@ -151,7 +188,8 @@ def lost_by_projection(columns: int, directions: int) -> float:
         middle = (low + high) / 2
         kept = sum(count * spread / (spread + middle) for spread, count in groups)
         low, high = (middle, high) if kept > directions else (low, middle)
-    return 1.0 - sum(count * spread**2 / (spread + high) for spread, count in groups)
+    lost = 1.0 - sum(count * spread**2 / (spread + high) for spread, count in groups)
+    return lost + mean * high / (COMMON_SHARE + high)
 
 
 @lru_cache(maxsize=256)

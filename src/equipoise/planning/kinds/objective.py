@@ -138,13 +138,14 @@ def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
 
     Where noise drowns most of the weights, fewer of them are better: the noise's norm grows with their number.
     """
-    least = 1 - PROJECTION_GAIN * (1 - whole.share)
+    columns, nothing = request.n_features, of_problem(whole.claim.problem, request.n_features).nothing
+    least = nothing - PROJECTION_GAIN * (nothing - whole.share)
     best: Plan | None = None
-    for directions in (2**power for power in range((request.n_features - 1).bit_length())):
-        lost = lost_by_projection(request.n_features, directions)
+    for directions in (2**power for power in range((columns - 1).bit_length())):
+        lost = lost_by_projection(columns, directions, nothing - 1)
         if lost < least:
             plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)
-            share = lost + (1 - lost) * plan.share
+            share = lost + (1 - lost_by_projection(columns, directions)) * plan.share
             if share < least:
                 best, least = replace(plan, share=share), share
     if best is not None:
