@@ -225,7 +225,7 @@ def _attacker(cells: Sequence[Record], drawn: dict[str, str]) -> str:
     words = (
         "An attacker knows two rows, one of which was in the table, and every other row that was in it; sees the "
         "model; and names one of the two. However clever the method, it is right no more often than this. The number "
-        "follows from epsilon alone (N7): no attack was run, and none that anybody invents later does better."
+        "follows from the certificate alone (N7): no attack was run, and none that anybody invents later does better."
     )
     rows = [
         (f"{cell['epsilon']:g}", percent(_number(cell, "guess")), percent(_number(cell, "found"))) for cell in marked
