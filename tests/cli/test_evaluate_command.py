@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.errors import OutputRefused
 from program import run_program
 
 pytestmark = pytest.mark.usefixtures("plain_page")
@@ -118,3 +119,30 @@ def test_a_refusal_leaves_nothing_behind(words, folder, monkeypatch):
     assert done.returncode == 2
     assert done.stderr.startswith("asked")
     assert sorted(folder.iterdir()) == before
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("out", ["release", "release/evaluation", "other", "."])
+def test_force_replaces_an_earlier_evaluation_and_never_a_release(folder, out):
+    eq.save(eq.load(folder / "release"), folder / "other")
+    assert run_program("ledger", "create", "held", "--epsilon", "3", folder=folder).returncode == 0
+    before = files_in(folder / "release"), files_in(folder / "other")
+    done = run_program(*WORDS, "--ledger", "held", "--out", out, "--force", folder=folder)
+    assert (done.returncode, done.stderr.startswith("asked")) == (2, True), done.stderr
+    assert (files_in(folder / "release"), files_in(folder / "other")) == before
+    assert eq.Ledger("held").balance().epsilon_left == 3
+
+
+def test_an_evaluation_is_replaced_by_another_and_by_no_release(folder):
+    assert run_program(*WORDS, folder=folder).returncode == 0
+    earlier = files_in(folder / "evaluation")
+    with pytest.raises(OutputRefused, match=r"no model\.json"):
+        eq.save(eq.load(folder / "release"), folder / "evaluation", force=True)
+    assert files_in(folder / "evaluation") == earlier
+    assert run_program(*WORDS, "--force", folder=folder).returncode == 0
+    assert files_in(folder / "evaluation") != earlier
+    with pytest.raises(OutputRefused, match=r"there is model\.json in it"):
+        eq.Evaluation.load(folder / "evaluation").save(folder / "release", force=True)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.certify.folder import REPORT
+from equipoise.cli.held_out import require_apart
 from equipoise.cli.model_options import Delta, Epsilon
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.progress import waiting
@@ -64,7 +65,7 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Count private rows by true class and by what a released model says of them, with noise, and certify that."""
-    from equipoise.artifact.folder import NO_PAGE, load, staging
+    from equipoise.artifact.folder import NO_PAGE, load, staging_of_evaluation
     from equipoise.data.engines import open_table
     from equipoise.evaluation.evaluate import evaluate
     from equipoise.evaluation.page import require_drawing
@@ -85,7 +86,8 @@ def command(
         raise InvalidParameter(
             "the declared number of rows", f"none, and {why}", "pass --rows, the public number of rows"
         )
-    with staging(out, force) as place:
+    require_apart(release, out, "--out")
+    with staging_of_evaluation(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
             found = evaluate(
                 model,

@@ -9,7 +9,7 @@ from typing import Self
 
 from equipoise.artifact import page_file
 from equipoise.artifact.findings import contents_of, findings_of
-from equipoise.artifact.folder import NO_PAGE, staging
+from equipoise.artifact.folder import NO_PAGE, staging_of_evaluation
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
@@ -106,7 +106,7 @@ class Evaluation:
 
         Where the extra `report` is not installed it has no page, and a warning says so.
         """
-        with staging(folder, force) as place:
+        with staging_of_evaluation(folder, force) as place:
             place.publish(files := self.files())
         if REPORT not in files:
             warnings.warn(NO_PAGE, PageNotDrawn, stacklevel=2)
