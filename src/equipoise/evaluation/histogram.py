@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
-from equipoise.errors import ReleaseUnreadable
-from equipoise.planning.evaluation import MOST, MOST_SHARES, MOST_TARGETS
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.planning.evaluation import MOST, MOST_SHARES, MOST_TARGETS, further_noise
 
 # Whole numbers up to the latter are doubles; noise never takes a count of so many rows there.
 MOST_ROWS, LARGEST_COUNT = 2**40, 2**52
@@ -107,6 +108,13 @@ def _counts_in(claim: EvaluationClaim) -> NDArray[np.int64]:
     if faults:
         raise ReleaseUnreadable("counts and cells as evaluate makes them", faults[0], "ask for the folder again")
     return np.array(claim.released, dtype=np.int64)
+
+
+def require_figures(cells: Cells, n_samples: int, noise: Noise) -> None:
+    """Refuse a plan whose counts no figure could follow from, with the loudest noise that any of them has."""
+    for fault in faults_of(cells, n_samples, (further_noise(noise, cells) or noise).scale):
+        remedy = "scale the target, pass a larger epsilon, or ask for less"
+        raise InvalidParameter("an evaluation from which figures follow", fault, remedy)
 
 
 def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
