@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.cli.evaluate import DECLARED
 from equipoise.errors import OutputRefused
 from program import run_program
 
@@ -62,6 +63,10 @@ def test_an_evaluation_is_recorded_written_and_verified(folder):
     assert told["release"] == eq.load(folder / "release").certificate_.release.id == found.claim.release
     assert 0.6 < told["accuracy"]["value"] == found.accuracy.value
     assert eq.Ledger("held").balance().epsilon_left == 1
+    paid = run_program("verify", "evaluation", "--ledger", "held", folder=folder).stdout
+    assert "checked: certificate.json, its notes included, is the one that the ledger's entry names" in paid
+    assert "model.json are those" not in paid
+    assert "sentences and figures of the certificate's notes" not in paid
     verified = run_program("verify", "evaluation", folder=folder)
     assert verified.returncode == 0
     assert "by N4, evaluation and laplace" in verified.stdout
@@ -97,7 +102,7 @@ def test_of_a_regression_people_and_programs_are_told_its_error_and_r2(folder):
 def test_what_people_read_says_what_was_bought(folder):
     done = run_program(*WORDS, folder=folder)
     assert done.returncode == 0, done.stderr
-    for words in ("300 rows, (2, 0)-differential privacy", "accuracy 0.", "equipoise verify evaluation"):
+    for words in ("300 rows, (2, 0)-differential privacy", DECLARED, "accuracy 0.", "equipoise verify evaluation"):
         assert words in done.stdout
 
 
