@@ -11,7 +11,7 @@ import pytest
 from equipoise.artifact.staging import UNFINISHED, Staging, new_file
 
 WRITERS = {
-    "folder": "with Staging(Path('release'), marker='MANIFEST', force=False) as place:",
+    "folder": "with Staging(Path('release'), ('MANIFEST',), force=False) as place:",
     "file": "with new_file(Path('list.csv')) as file:",
 }
 
@@ -42,7 +42,7 @@ def test_what_a_killed_process_left_is_swept_by_the_next_save_beside_it(tmp_path
         os.kill(process.pid, signal.SIGKILL)
     assert len(unfinished(tmp_path)) == 1
     if later == "folder":
-        with Staging(tmp_path / "other", marker="MANIFEST", force=False) as place:
+        with Staging(tmp_path / "other", ("MANIFEST",), force=False) as place:
             place.publish({"MANIFEST": "all"})
     else:
         with new_file(tmp_path / "other") as file:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.cli.evaluate import DECLARED
+from equipoise.errors import OutputRefused
 from program import run_program
 
 pytestmark = pytest.mark.usefixtures("plain_page")
@@ -61,6 +63,10 @@ def test_an_evaluation_is_recorded_written_and_verified(folder):
     assert told["release"] == eq.load(folder / "release").certificate_.release.id == found.claim.release
     assert 0.6 < told["accuracy"]["value"] == found.accuracy.value
     assert eq.Ledger("held").balance().epsilon_left == 1
+    paid = run_program("verify", "evaluation", "--ledger", "held", folder=folder).stdout
+    assert "checked: certificate.json, its notes included, is the one that the ledger's entry names" in paid
+    assert "model.json are those" not in paid
+    assert "sentences and figures of the certificate's notes" not in paid
     verified = run_program("verify", "evaluation", folder=folder)
     assert verified.returncode == 0
     assert "by N4, evaluation and laplace" in verified.stdout
@@ -96,7 +102,7 @@ def test_of_a_regression_people_and_programs_are_told_its_error_and_r2(folder):
 def test_what_people_read_says_what_was_bought(folder):
     done = run_program(*WORDS, folder=folder)
     assert done.returncode == 0, done.stderr
-    for words in ("300 rows, (2, 0)-differential privacy", "accuracy 0.", "equipoise verify evaluation"):
+    for words in ("300 rows, (2, 0)-differential privacy", DECLARED, "accuracy 0.", "equipoise verify evaluation"):
         assert words in done.stdout
 
 
@@ -118,3 +124,30 @@ def test_a_refusal_leaves_nothing_behind(words, folder, monkeypatch):
     assert done.returncode == 2
     assert done.stderr.startswith("asked")
     assert sorted(folder.iterdir()) == before
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("out", ["release", "release/evaluation", "other", "."])
+def test_force_replaces_an_earlier_evaluation_and_never_a_release(folder, out):
+    eq.save(eq.load(folder / "release"), folder / "other")
+    assert run_program("ledger", "create", "held", "--epsilon", "3", folder=folder).returncode == 0
+    before = files_in(folder / "release"), files_in(folder / "other")
+    done = run_program(*WORDS, "--ledger", "held", "--out", out, "--force", folder=folder)
+    assert (done.returncode, done.stderr.startswith("asked")) == (2, True), done.stderr
+    assert (files_in(folder / "release"), files_in(folder / "other")) == before
+    assert eq.Ledger("held").balance().epsilon_left == 3
+
+
+def test_an_evaluation_is_replaced_by_another_and_by_no_release(folder):
+    assert run_program(*WORDS, folder=folder).returncode == 0
+    earlier = files_in(folder / "evaluation")
+    with pytest.raises(OutputRefused, match=r"no model\.json"):
+        eq.save(eq.load(folder / "release"), folder / "evaluation", force=True)
+    assert files_in(folder / "evaluation") == earlier
+    assert run_program(*WORDS, "--force", folder=folder).returncode == 0
+    assert files_in(folder / "evaluation") != earlier
+    with pytest.raises(OutputRefused, match=r"there is model\.json in it"):
+        eq.Evaluation.load(folder / "evaluation").save(folder / "release", force=True)

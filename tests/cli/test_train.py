@@ -437,7 +437,7 @@ def test_force_replaces_a_release_and_nothing_else(run):
     Path("papers/thesis.txt").write_text("precious")
     code, _, said = run(*TRAIN, "--epsilon", 0.25, "--out", "papers", "--force")
     assert code == 2
-    assert "only releases are replaced" in said
+    assert "only an earlier release is replaced" in said
     assert Path("papers/thesis.txt").read_text() == "precious"
     assert left() == 0.5
 

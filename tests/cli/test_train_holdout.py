@@ -156,3 +156,18 @@ def test_what_is_checked_of_both_folders_is_said_and_the_card_knows_that_rows_we
     assert "held out from the training by their places" in run("card", "release", "--evaluation", "evaluation")[1]
     code, _, said = run("verify", "nowhere")
     assert (code, "nothing at nowhere" in said) == (2, True)
+
+
+def test_force_replaces_an_earlier_evaluation_and_never_a_release(run):
+    alone = ("train", "rows.parquet", "--schema", "schema.toml", "--epsilon", 2, "--out", "kept")
+    assert run(*alone)[0] == 0
+    before = {path.name: path.read_bytes() for path in Path("kept").iterdir()}
+    code, _, said = run(*TRAIN, "--evaluation", "kept", "--force")
+    assert (code, "only an earlier evaluation is replaced" in said, left()) == (2, True, 3.0), said
+    assert {path.name: path.read_bytes() for path in Path("kept").iterdir()} == before
+    assert not Path("release").exists()
+
+
+def test_a_folder_for_an_evaluation_needs_rows_that_are_held_out(run):
+    code, _, said = run(*TRAIN[:-2], "--evaluation", "evaluation")
+    assert (code, "--evaluation evaluation alone" in said, left()) == (2, True, 3.0)

@@ -96,6 +96,18 @@ def test_a_schemas_model_has_them_in_the_units_of_its_coefficients_and_paid_boun
     )
 
 
+def test_rows_that_are_held_out_change_nothing():
+    model = eq.LogisticRegression(4.0, domain=DOMAIN, mechanism="output", random_state=0)
+    eq.train_and_evaluate(model, ROWS, LABELS, holdout=0.5)
+    found, noise = model.coefficient_intervals(LEVEL), model.certificate_.claim.trained.noise
+    reach = noise.scale * known(noise.law).quantile(0.5 * (1 - LEVEL), noise.dimension)
+    assert found.high - model.coef_ == pytest.approx(np.full((1, 3), reach))
+    inside = eq.LogisticRegression(4.0, domain=DOMAIN, mechanism="objective", random_state=0)
+    eq.train_and_evaluate(inside, ROWS, LABELS, holdout=0.5)
+    with pytest.raises(InvalidParameter, match="one of kind 'objective'"):
+        inside.coefficient_intervals()
+
+
 @pytest.mark.parametrize("mechanism", ["objective", "noisy-gradient"])
 def test_noise_inside_the_training_is_refused(mechanism):
     model = trained(mechanism, delta=1e-5)

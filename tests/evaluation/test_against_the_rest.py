@@ -319,7 +319,7 @@ def test_the_command_names_the_classes_there_are(folders):
     assert not (place / "other").exists()
 
 
-# Curves from a half on say why they are empty
+# Curves from a half on: of which class, and why they are empty
 
 
 def test_curves_of_one_bin_say_what_they_would_take():
@@ -337,3 +337,32 @@ def test_curves_of_one_bin_say_what_they_would_take():
     two = SeveralClasses(NoisyCounts((0.6,), np.full((1, 4, 8), 30), noise.law, noise.scale, rows)).against_the_rest(1)
     assert two.verdict == ""
     assert isinstance(two.recall[0], Figure)
+
+
+def test_a_class_is_named_as_it_was_declared_and_no_other_has_figures():
+    noise = noise_on_counts(eq.Budget(0.5), further=True)
+    table = np.random.default_rng(0).integers(30, 90, (1, 3, 6))
+    usual = SeveralClasses(NoisyCounts((0.6,), table, noise.law, noise.scale, int(table.sum())))
+    named = SeveralClasses(
+        NoisyCounts((0.6,), table, noise.law, noise.scale, int(table.sum()), labels=("mild", "2", "severe"))
+    )
+    for label, number in (("severe", 2), (2, 1), ("mild", 0)):
+        one, other = named.against_the_rest(label), usual.against_the_rest(number)
+        assert one.recall.value.tolist() == other.recall.value.tolist()
+    for figures, label in ((usual, 3), (usual, -1), (usual, "severe"), (named, 0), (named, "ill")):
+        with pytest.raises(InvalidParameter, match="choose from"):
+            figures.against_the_rest(label)
+
+
+def test_an_evaluations_figures_know_its_classes():
+    model, rows = three_classes()
+    found = eq.evaluate(model, rows, np.digitize(rows[:, 0], (-0.2, 0.2)) + 5, epsilon=50.0, random_state=0).figures()
+    assert found.against_the_rest(7).recall.places == found.against_the_rest("7").recall.places
+    with pytest.raises(InvalidParameter, match="choose from 5, 6, 7"):
+        found.against_the_rest(0)
+
+
+def three_classes() -> tuple[eq.LogisticRegression, np.ndarray]:
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (900, 3))
+    made = eq.LogisticRegression(8.0, domain=eq.Domain(1.0, classes=(5, 6, 7)), random_state=0)
+    return made.fit(rows, np.digitize(rows[:, 0], (-0.2, 0.2)) + 5), rows

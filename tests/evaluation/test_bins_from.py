@@ -173,7 +173,22 @@ def of_a_class() -> eq.Evaluation:
     return eq.evaluate(of_three(), ROWS, np.digitize(ROWS[:, 0], (-0.2, 0.2)), epsilon=0.5, positive=1)
 
 
+def altered(made: eq.Evaluation, **changes) -> eq.Evaluation:
+    return replace(made, certificate=replace(made.certificate, **changes))
+
+
+def other_counts() -> eq.Evaluation:
+    claim = first().claim
+    return altered(first(), claim=replace(claim, released=(9_999, *claim.released[1:])))
+
+
+def hidden_seed() -> eq.Evaluation:
+    return altered(seeded(), terms=replace(seeded().certificate.terms, seeded=False))
+
+
 REFUSED = {
+    "other counts": (model, {}, other_counts, "certificate fails: digest"),
+    "a seed that is denied": (model, {}, hidden_seed, "certificate fails: digest"),
     "a seeded look": (model, {}, seeded, "bins_from a seeded one"),
     "another release": (model, {}, of_another, "another release"),
     "other classes": (of_three, {"positive": 2}, of_a_class, "same positive"),
@@ -181,6 +196,14 @@ REFUSED = {
     "a regression": (of_numbers, {}, first, "a regression"),
     "no evaluation": (model, {}, lambda: 0.5, "a float"),
 }
+
+
+def test_noise_beyond_any_table_is_refused_before_the_spend_by_the_loudest_of_counts(monkeypatch):
+    # 8 times as much noise is on the counts by the true class's share: at 1e-11 that alone is too much.
+    made = of_three()
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match="more noise, than any table has"):
+        eq.evaluate(made, ROWS, LABELS, epsilon=1e-11)
 
 
 @pytest.mark.parametrize("case", REFUSED)

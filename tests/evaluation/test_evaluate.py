@@ -170,6 +170,12 @@ def test_rows_are_counted_by_the_levels_of_a_column(rule):
     assert found.accuracy.value == pytest.approx(
         np.mean(model.predict(rows[HELD].drop(columns="ill")) == rows["ill"][HELD]), abs=1e-6
     )
+    assert found.figures([1]).accuracy.value == pytest.approx(
+        np.mean((model.predict(rows[HELD].drop(columns="ill")) == rows["ill"][HELD])[own[HELD] == "m"]), abs=1e-6
+    )
+    for groups in (["f"], [7], [-1], [], "f", 1):
+        with pytest.raises(InvalidParameter, match="choose from 0 for 'f', 1 for 'm'"):
+            found.figures(groups)
     with pytest.raises(InvalidParameter, match="choose from sex"):
         eq.evaluate(model, rows[HELD], epsilon=1.0, by="a")
 

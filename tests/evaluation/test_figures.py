@@ -10,10 +10,12 @@ from scipy.special import expit, softmax
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, r2_score, roc_auc_score
 
 from equipoise.certify.claims.evaluation import Cells
+from equipoise.errors import InvalidParameter
 from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.population_interval import PopulationInterval
+from equipoise.evaluation.prediction_sets import prediction_sets
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
@@ -194,3 +196,14 @@ def test_whatever_cannot_be_told_says_about_what_it_takes():
         assert figure.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", figure.verdict))
         found = PopulationInterval(0.0, 0.0, 3 * low - 3, 3 * high, 0.0, 0.0, 0.0, *(spread + 0.01), reach=1.5)
         assert found.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", found.verdict))
+
+
+@pytest.mark.parametrize("chance", [2, 0.0, 1.0, -0.5, np.nan, "a", None])
+def test_what_is_no_share_is_refused(chance):
+    table = np.array([[[303, 2520, 290], [710, 2450, 695], [320, 2390, 322]]])
+    numbers = Regression(NoisyCounts((-0.5, 0.5), table, "laplace", 4.0, 10_000, (1.0, 2.0), (0.0, 3.0)))
+    two = NoisyCounts((0.5,), np.array([[[5120, 211], [205, 4464]]]), "laplace", 4.0, 10_000)
+    asked = (numbers.residual_quantile, numbers.prediction_intervals, lambda share: prediction_sets(two, share))
+    for each in asked:
+        with pytest.raises(InvalidParameter, match="between 0 and 1"):
+            each(chance)

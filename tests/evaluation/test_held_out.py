@@ -322,6 +322,12 @@ REFUSED = {
     ),
     "a column of no schema": (eq.LogisticRegression(domain=DOMAIN), {"by": "sex"}, InvalidParameter, "schema"),
     "another number of rows": (eq.LogisticRegression(domain=DOMAIN), {"n_samples": 5}, InvalidData, "n_samples"),
+    "a range that no figure follows from": (
+        eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1e70))),
+        {},
+        InvalidParameter,
+        "scale the target",
+    ),
     "a search": (
         eq.PrivateGridSearch(eq.LogisticRegression(domain=DOMAIN), {"alpha": [0.1, 1.0]}),
         {},

@@ -123,7 +123,12 @@ def rehearse(plan: Certificate, names: Sequence[str] = (), schema: Schema | None
 
 def staging(folder: str | os.PathLike[str], force: bool = False, room: int = 0) -> Staging:
     """Return the place where a release is written before it gets its name, with room for a large model."""
-    return Staging(Path(folder), marker=MANIFEST, force=force, room=room)
+    return Staging(Path(folder), (MANIFEST, MODEL), force=force, room=room)
+
+
+def staging_of_evaluation(folder: str | os.PathLike[str], force: bool = False) -> Staging:
+    """Return the place where an evaluation is written before it gets its name; it never replaces a release."""
+    return Staging(Path(folder), (MANIFEST, CERTIFICATE), force=force, kind="evaluation", never=MODEL)
 
 
 def save(

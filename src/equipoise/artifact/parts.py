@@ -14,6 +14,7 @@ NOT_SIGNED, NOT_TRUSTED, NOT_PAID, OTHER_HISTORY, BEYOND_POLICY = 7, 8, 9, 10, 1
 
 # What a ledger confirms beyond the claim, and with it that notes are as they were.
 FILES_SEEN = "certificate.json, its notes included, and model.json are those that the ledger's entry names"
+EVALUATION_SEEN = "certificate.json, its notes included, is the one that the ledger's entry names"
 
 WORDS = {
     NOT_CHECKABLE: "not checkable by this version",

@@ -85,6 +85,7 @@ def payment(
     witnesses: Sequence[str] = (),
     witness_keys: Sequence[Path] = (),
     files: str = "",
+    seen: str = FILES_SEEN,
 ) -> tuple[Part, ...]:
     """Return what a history says of a release, and what witnesses say of the history.
 
@@ -104,6 +105,8 @@ def payment(
     files : str
         The digest of the files that hold the release (`equipoise.ledger.statements.files_digest`); empty for a
         certificate by itself.
+    seen : str
+        What is confirmed of these files where the entry names them.
     """
     entries, place = history.entries, history.place
     broken = faults(entries)
@@ -133,7 +136,7 @@ def payment(
         return heard, Part(NOT_PAID, confirmed=entry, summary=paid)
     if not found.files:
         return heard, Part(NOT_PAID, confirmed=entry, unchecked=(FILES_NOT_SEEN,), summary=paid)
-    return heard, Part(NOT_PAID, confirmed=(*entry, FILES_SEEN), summary=paid)
+    return heard, Part(NOT_PAID, confirmed=(*entry, seen), summary=paid)
 
 
 def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys: Sequence[Path]) -> Part:

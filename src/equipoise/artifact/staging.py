@@ -28,21 +28,29 @@ REPLACED = ".equipoise-replaced-"
 class Staging:
     """A folder that appears under its name only when it is complete.
 
-    Entering it checks that the name is free (or that `force` may replace an earlier release), and reserves space, with
-    `room` for so many bytes besides.
+    Entering it checks that the name is free (or that `force` may replace an earlier one of its `kind`), and reserves
+    space, with `room` for so many bytes besides. One of its kind has all `markers` and not the file `never`.
 
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with Staging(Path(parent) / "release", marker="MANIFEST", force=False) as staging:
+    ...     with Staging(Path(parent) / "release", ("MANIFEST",), force=False) as staging:
     ...         staging.publish({"MANIFEST": "nothing else"})
     ...     sorted(path.name for path in (Path(parent) / "release").iterdir())
     ['MANIFEST']
     """
 
-    def __init__(self, out: Path, marker: str, force: bool, room: int = 0) -> None:
+    def __init__(
+        self,
+        out: Path,
+        markers: tuple[str, ...],
+        force: bool,
+        room: int = 0,
+        kind: str = "release",
+        never: str = "",
+    ) -> None:
         self._out = out.absolute()
-        self._marker = marker
+        self._markers, self._never, self._kind = markers, never, kind
         self._force = force
         self._room = room
 
@@ -74,13 +82,16 @@ class Staging:
         if not os.path.lexists(self._out) or (folder and not any(self._out.iterdir())):
             return
         if not self._force:
-            remedy = "choose another name, or pass --force to replace an earlier release"
+            remedy = f"choose another name, or pass --force to replace an earlier {self._kind}"
             raise OutputRefused(f"a new or empty folder {self._out.name}", "one that exists", remedy)
-        if not folder or not (self._out / self._marker).is_file():
+        lacking = [name for name in self._markers if not (self._out / name).is_file()]
+        strange = bool(self._never) and os.path.lexists(self._out / self._never)
+        if not folder or lacking or strange:
+            found = f"there is no {lacking[0]} in it" if lacking else f"there is {self._never} in it"
             raise OutputRefused(
-                f"an earlier release in {self._out.name}, to replace it",
-                f"something else: there is no {self._marker} in it",
-                "choose another name; only releases are replaced",
+                f"an earlier {self._kind} in {self._out.name}, to replace it",
+                f"something else: {found}",
+                f"choose another name; only an earlier {self._kind} is replaced",
             )
 
     def publish(self, files: Mapping[str, str]) -> None:

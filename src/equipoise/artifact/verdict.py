@@ -13,6 +13,7 @@ from equipoise.artifact.about import about
 from equipoise.artifact.findings import ALONE, NOT_SEEN, NOTES, Findings, files_at, findings_of
 from equipoise.artifact.parts import (
     BEYOND_POLICY,
+    EVALUATION_SEEN,
     FILES_SEEN,
     NOT_PAID,
     NOT_SIGNED,
@@ -177,8 +178,12 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
 
         if said is None and MODEL in contents and PAGE in contents:
             parts.append(Part(NOT_PAID, unchecked=(STATE_NOT_SHOWN,)))
-        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, files)
-    if not any(FILES_SEEN in part.confirmed or (part.code == NOT_TRUSTED and part.confirmed) for part in parts):
+        witnesses, seen = (against.witnesses, against.witness_keys), EVALUATION_SEEN if evaluation else FILES_SEEN
+        parts += payment(found.certificate, against.history, said, *witnesses, files, seen)
+    if not any(
+        {FILES_SEEN, EVALUATION_SEEN} & {*part.confirmed} or (part.code == NOT_TRUSTED and part.confirmed)
+        for part in parts
+    ):
         parts.append(Part(CHECK_FAILED, unchecked=(NOTES,)))
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts, REPORT in contents and bool(drawn.confirmed)))

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.certify.folder import REPORT
+from equipoise.cli.held_out import require_apart
 from equipoise.cli.model_options import Delta, Epsilon
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.progress import waiting
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.figure import Figure
+
+
+# Whether a file has more rows, or fewer, is private: it is said of every file that does not tell how many it has.
+DECLARED = "as declared by --rows: further rows are not read, and rows that the file lacks count as rows without values"
 
 
 def command(
@@ -64,7 +69,7 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Count private rows by true class and by what a released model says of them, with noise, and certify that."""
-    from equipoise.artifact.folder import NO_PAGE, load, staging
+    from equipoise.artifact.folder import NO_PAGE, load, staging_of_evaluation
     from equipoise.data.engines import open_table
     from equipoise.evaluation.evaluate import evaluate
     from equipoise.evaluation.page import require_drawing
@@ -85,7 +90,8 @@ def command(
         raise InvalidParameter(
             "the declared number of rows", f"none, and {why}", "pass --rows, the public number of rows"
         )
-    with staging(out, force) as place:
+    require_apart(release, out, "--out")
+    with staging_of_evaluation(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
             found = evaluate(
                 model,
@@ -105,7 +111,7 @@ def command(
         print(
             json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **plain_of(found)}, indent=2)
         )
-    for line in lines_of(found):
+    for line in lines_of(found, declared=table.n_samples is None):
         console.print(line, markup=False)
     console.print(
         f"\n[bold green]evaluated[/] to {escape(str(out))}: it may leave the building, with everything in it."
@@ -157,12 +163,16 @@ def told(name: str, figure: "Figure") -> str:
     return f"{name} {figure}; all that is known: it lies between {figure.low:.4g} and {figure.high:.4g}"
 
 
-def lines_of(evaluation: "Evaluation") -> list[str]:
-    """Return for people what was counted, and what follows."""
+def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
+    """Return for people what was counted, and what follows.
+
+    Where their number was `declared`, because the file does not tell it, what that does is said.
+    """
     claim, counts = evaluation.claim, evaluation.counts
     bought = evaluation.certificate
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
+        *([f"  {DECLARED}"] if declared else []),
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
         *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
         f"  about release {claim.release}",

@@ -11,23 +11,34 @@ if TYPE_CHECKING:
     from equipoise.evaluation.evaluation import Evaluation
 
 
-def require_holdout(share: float | None, by: str, engine: str, out: Path, evaluation: Path) -> None:
-    """Refuse what holding rows out cannot have."""
+def require_holdout(share: float | None, by: str, engine: str, out: Path, evaluation: Path | None) -> Path:
+    """Refuse what holding rows out cannot have; return the folder for their evaluation."""
+    folder = Path("evaluation") if evaluation is None else evaluation
     if share is None:
+        remedy = "pass --holdout 0.2 as well, or leave it out"
         if by:
-            found, remedy = f"--holdout-by {by} alone", "pass --holdout 0.2 as well, or leave it out"
-            raise InvalidParameter("rows that are held out, to count them by a column", found, remedy)
-        return
+            asked = "rows that are held out, to count them by a column"
+            raise InvalidParameter(asked, f"--holdout-by {by} alone", remedy)
+        if evaluation is not None:
+            asked = "rows that are held out, to evaluate on them"
+            raise InvalidParameter(asked, f"--evaluation {evaluation} alone", remedy)
+        return folder
     if engine != "memory":
         found, remedy = f"--engine {engine}", "leave --engine out, or evaluate on another table (equipoise evaluate)"
         raise InvalidParameter("a table in memory, to hold rows out by their places", found, remedy)
-    one, other = out.resolve(), evaluation.resolve()
-    if one == other or one in other.parents or other in one.parents:
-        found, remedy = f"{out} and {evaluation}, one in the other", "pass --evaluation FOLDER, beside the release"
-        raise InvalidParameter("a folder for the release and another for its evaluation", found, remedy)
+    require_apart(out, folder, "--evaluation")
     from equipoise.evaluation.page import require_drawing
 
     require_drawing()
+    return folder
+
+
+def require_apart(release: Path, evaluation: Path, option: str) -> None:
+    """Refuse an evaluation in the folder of a release: the one would be what the other has too much."""
+    one, other = release.resolve(), evaluation.resolve()
+    if one == other or one in other.parents or other in one.parents:
+        found, remedy = f"{release} and {evaluation}, one in the other", f"pass {option} FOLDER, beside the release"
+        raise InvalidParameter("a folder for the release and another for its evaluation", found, remedy)
 
 
 def planned_with(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":

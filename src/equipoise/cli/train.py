@@ -58,8 +58,9 @@ def command(
         str, typer.Option(metavar="COLUMN", help="Count held-out rows for each level of this column apart.")
     ] = "",
     evaluation: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder that will hold the evaluation on held-out rows.")
-    ] = Path("evaluation"),
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --holdout: the folder for its evaluation, `evaluation` by default."),
+    ] = None,
     sign: Annotated[
         Path | None, typer.Option(metavar="KEY", help="Sign the release with this private key (equipoise key new).")
     ] = None,
@@ -78,7 +79,7 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
-    from equipoise.artifact.folder import NO_PAGE, files_of, rehearse, staging
+    from equipoise.artifact.folder import NO_PAGE, files_of, rehearse, staging, staging_of_evaluation
     from equipoise.artifact.page_file import draws
     from equipoise.cli.dry_run import purchase
     from equipoise.cli.ledger_state import recorded
@@ -107,7 +108,7 @@ def command(
     face = kind(**for_model(kind, wanted))
     silent = quiet or as_json
     console = Console(quiet=silent, highlight=False, soft_wrap=True)
-    require_holdout(holdout, holdout_by, engine, out, evaluation)
+    beside_it = require_holdout(holdout, holdout_by, engine, out, evaluation)
     with waiting("planning", silent):
         planned = face.plan() if holdout is None else planned_with(face, holdout, holdout_by)
     if isinstance(described := face._public_facts, Schema):
@@ -123,7 +124,7 @@ def command(
     # It follows from the plan alone, so that it is run before a row is read, and what cannot be is told here.
     reached = _attacked(planned, dry_run, silent) if attack else None
     with staging(out, force, room) as place, ExitStack() as besides:
-        beside = None if holdout is None else besides.enter_context(staging(evaluation, force))
+        beside = None if holdout is None else besides.enter_context(staging_of_evaluation(beside_it, force))
         if dry_run:
             bought = purchase(planned, facts, ledger)
             check = _check_line(data, schema, delimiter, private_bounds is not None)
@@ -142,18 +143,18 @@ def command(
         try:
             # What was found on held-out rows is written before anything about the release is signed.
             if beside is not None and found is not None:
-                publish(beside, signed(found.files(), key, by), evaluation)
+                publish(beside, signed(found.files(), key, by), beside_it)
         finally:
             publish(place, signed(files_of(face, recorded(ledger), reached), key, by), out)
     # The claim is told once there is something that it is about; with held-out rows it is 15 lines, too.
     console.print(told(planned, verbose, most=10 if holdout is None else 9), markup=False, end="")
     if as_json and not quiet:
-        told_of = {} if found is None else {"evaluation": str(evaluation), **plain_of(found)}
+        told_of = {} if found is None else {"evaluation": str(beside_it), **plain_of(found)}
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
     check = shlex.join(["equipoise", "verify", str(out)])
     if found is not None:
         console.print(line_of(found), markup=False)
-        check += f"; {shlex.join(['equipoise', 'verify', str(evaluation)])}"
+        check += f"; {shlex.join(['equipoise', 'verify', str(beside_it)])}"
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    {escape(check)}")
     console.print(f"  look at it:  {escape(str(out / REPORT) if draws() else NO_PAGE)}")

@@ -13,6 +13,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.base import Moved
 from equipoise.certify.claims.compositions import Sequence
+from equipoise.certify.claims.evaluation import Evaluation, HeldOut
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.errors import InvalidParameter
 from equipoise.planning.laws import known
@@ -86,7 +87,8 @@ def coefficient_intervals(model: Any, level: float) -> CoefficientIntervals:
 def _with_noise_on_weights(whole: Claim, claim: Claim) -> Moved:
     """Return the claim, if noise was added once, to finished weights, and nothing chose between several of them."""
     others = (node for node in whole.nodes() if node is not claim)
-    alone = all(isinstance(node, Sequence | PrivateBounds) for node in others)
+    # Counts of rows that were held out have noise of their own, and no part in the weights.
+    alone = all(isinstance(node, Sequence | PrivateBounds | HeldOut | Evaluation) for node in others)
     if isinstance(claim, Moved) and claim.on_weights and alone and not getattr(claim, "projection", 0):
         return claim
     raise InvalidParameter(

@@ -17,7 +17,7 @@ from equipoise.estimators.base import PrivateLinearModel, dataset_of
 from equipoise.estimators.intake import PlainRows
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
-from equipoise.evaluation.histogram import faults_of
+from equipoise.evaluation.histogram import require_figures
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release import release
@@ -129,8 +129,7 @@ def evaluate(
     noise = noise_on_counts(asked, found.further)
     cells = found.cells(terms.n_samples, noise)
     # What no figure could follow from is not worth a spend.
-    for fault in faults_of(cells, terms.n_samples, noise.scale):
-        raise InvalidParameter("an evaluation from which figures follow", fault, "scale the target, or ask for less")
+    require_figures(cells, terms.n_samples, noise)
     certificate = issue_evaluation(
         EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), _id_of(first))
     )
@@ -153,6 +152,9 @@ def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
     earlier = Evaluation.load(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(earlier, Evaluation):
         raise InvalidParameter(asked, f"a {type(earlier).__name__}", "pass what evaluate returned, or its folder")
+    if faults := earlier.certificate.verify():
+        # Its counts, and that they were not seeded, are facts only while the certificate holds.
+        raise InvalidParameter(asked, f"one whose certificate fails: {faults[0]}", "pass it as it was made")
     if earlier.certificate.terms.seeded and not seeded:
         # Whoever knows the seed takes the noise off its counts, and edges that follow from them would tell of rows.
         remedy = "make that one with random_state=None, or pass random_state here too"

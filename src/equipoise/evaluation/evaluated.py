@@ -30,6 +30,7 @@ from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.estimators.scoring import PredictionFacts, within_range
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.looked import edges_after
+from equipoise.evaluation.several_classes import number_of
 from equipoise.planning.evaluation import (
     USUAL_RESIDUAL,
     bins,
@@ -289,16 +290,11 @@ def evaluated(model: Any, by: str = "", positive: Label | None = None) -> Evalua
 
 def _against_the_rest(found: Evaluated, positive: Label) -> Evaluated:
     """Return the evaluation of one of several classes against all others."""
-    asked = f"positive={positive!r:.80}, one of several classes"
+    asked = f"positive={positive!r:.80}"
     if len(found.labels) < 3:
         what = "a model of two classes, whose second one is the positive" if found.labels else "a regression"
-        raise InvalidParameter(asked, what, "leave positive out")
-    # Labels are compared as a person reads them: a command line has texts alone.
-    named = [place for place, label in enumerate(found.labels) if str(label) == str(positive)]
-    if len(named) != 1:
-        words = ", ".join(map(repr, found.labels[:20]))
-        raise InvalidParameter(asked, "no class of that name" if not named else "several", f"choose from {words}")
-    classes, place = found.labels, named[0]
+        raise InvalidParameter(f"{asked}, one of several classes", what, "leave positive out")
+    classes, place = found.labels, number_of(positive, found.labels, asked)
     fields = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     labels = (rest_of(classes[place]), classes[place])
     return EvaluatedAgainstTheRest(**{**fields, "labels": labels, "classes": classes, "place": place})

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from equipoise.artifact import page_file
 from equipoise.artifact.findings import contents_of, findings_of
-from equipoise.artifact.folder import NO_PAGE, staging
+from equipoise.artifact.folder import NO_PAGE, staging_of_evaluation
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
@@ -55,12 +57,24 @@ class Evaluation:
         return NoisyCounts.of(self.claim)
 
     def figures(self, groups: Sequence[int] | None = None) -> Figures:
-        """Return every figure that follows from the counts, each with an interval; of some groups where they are named.
+        """Return every figure that follows from the counts, each with an interval; of some groups by their places.
 
         Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
         (tests/evaluation/test_coverage.py).
         """
+        if groups is not None:
+            self._require_groups(groups)
         return figures_of(self.counts, groups, NoisyCounts.of_further(self.claim))
+
+    def _require_groups(self, groups: object) -> None:
+        known = self.claim.cells.groups
+        within = range(len(self.counts.counts))
+        places = list(groups) if isinstance(groups, Sequence | np.ndarray) else []
+        if places and all(isinstance(each, int | np.integer) and each in within for each in places):
+            return
+        words = ", ".join(f"{place} for {name!r:.40}" for place, name in enumerate(known[:20]))
+        remedy = f"choose from {words}" if words else "leave groups out: rows were not counted by any (by=...)"
+        raise InvalidParameter("groups, the places of some in evaluation.claim.cells.groups", f"{groups!r:.80}", remedy)
 
     @property
     def accuracy(self) -> Figure:
@@ -106,7 +120,7 @@ class Evaluation:
 
         Where the extra `report` is not installed it has no page, and a warning says so.
         """
-        with staging(folder, force) as place:
+        with staging_of_evaluation(folder, force) as place:
             place.publish(files := self.files())
         if REPORT not in files:
             warnings.warn(NO_PAGE, PageNotDrawn, stacklevel=2)

@@ -22,6 +22,7 @@ from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.evaluation.evaluated import Array, Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
+from equipoise.evaluation.histogram import require_figures
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import noise_on_counts
 from equipoise.planning.held_out import issue_held_out, require_enough, rows_held_out
@@ -112,6 +113,7 @@ def require_told(certificate: Certificate) -> None:
     counts = certificate.claim.of[0] if isinstance(certificate.claim, HeldOut) else None
     if isinstance(counts, EvaluationClaim):
         require_enough(counts, certificate.n_samples)
+        require_figures(counts.cells, counts.n_samples, counts.noise)
 
 
 def _require(model: Any) -> None:

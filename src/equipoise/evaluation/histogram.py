@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
-from equipoise.errors import ReleaseUnreadable
-from equipoise.planning.evaluation import MOST, MOST_SHARES, MOST_TARGETS
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.planning.evaluation import MOST, MOST_SHARES, MOST_TARGETS, further_noise
+from equipoise.vocabulary.facts import Label
 
 # Whole numbers up to the latter are doubles; noise never takes a count of so many rows there.
 MOST_ROWS, LARGEST_COUNT = 2**40, 2**52
@@ -39,6 +41,8 @@ class NoisyCounts:
     predictions, range : tuple of float
         Of a regression: the inner edges of bins of predictions, and the declared range of the target, in which
         predictions lie as well; residuals, the true number less the predicted one, are no larger than it is wide.
+    labels : tuple of label
+        The classes, where they are known by more than their numbers.
 
     Examples
     --------
@@ -53,13 +57,15 @@ class NoisyCounts:
     n_samples: int
     predictions: tuple[float, ...] = ()
     range: tuple[float, float] | None = None
+    labels: tuple[Label, ...] = ()
 
     @classmethod
     def of(cls, claim: EvaluationClaim) -> "NoisyCounts":
         """Return what a claim has released in its cells; such as no evaluation of this library has are refused."""
         counts, cells = _counts_in(claim), claim.cells
         inside = counts[: math.prod(cells.shape)].reshape(cells.shape)
-        return cls(cells.edges, inside, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
+        known = cells.predictions, cells.range, cells.labels
+        return cls(cells.edges, inside, claim.law, claim.scale, claim.n_samples, *known)
 
     @classmethod
     def of_further(cls, claim: EvaluationClaim) -> "NoisyCounts | None":
@@ -107,6 +113,13 @@ def _counts_in(claim: EvaluationClaim) -> NDArray[np.int64]:
     if faults:
         raise ReleaseUnreadable("counts and cells as evaluate makes them", faults[0], "ask for the folder again")
     return np.array(claim.released, dtype=np.int64)
+
+
+def require_figures(cells: Cells, n_samples: int, noise: Noise) -> None:
+    """Refuse a plan whose counts no figure could follow from, with the loudest noise that any of them has."""
+    for fault in faults_of(cells, n_samples, (further_noise(noise, cells) or noise).scale):
+        remedy = "scale the target, pass a larger epsilon, or ask for less"
+        raise InvalidParameter("an evaluation from which figures follow", fault, remedy)
 
 
 def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:

@@ -96,10 +96,17 @@ def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float) -> float
 
     It is infinite where rows are too few for the coverage.
     """
-    if not 0.0 < coverage < 1.0:
-        raise InvalidParameter("a coverage between 0 and 1", f"{coverage}", "ask for 0.9, say")
+    coverage = require_share("a coverage", coverage, "ask for 0.9, say")
     needed = math.ceil((counts.n_samples + 1) * coverage + lost(counts, cells))
     return needed if needed <= counts.n_samples else math.inf
+
+
+def require_share(name: str, value: object, remedy: str) -> float:
+    """Return a number between 0 and 1; refuse whatever else was passed."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or not 0.0 < value < 1.0:
+        raise InvalidParameter(f"{name} between 0 and 1", f"{value!r:.80}", remedy)
+    return float(value)
 
 
 def reached(rows: Array, needed: float) -> int:

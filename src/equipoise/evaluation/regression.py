@@ -12,7 +12,7 @@ from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places
 from equipoise.evaluation.means import MeansTest, between, figure_of, mean_between
-from equipoise.evaluation.prediction_sets import conformal_level
+from equipoise.evaluation.prediction_sets import conformal_level, require_share
 from equipoise.evaluation.shares import Share, rebalanced, shares
 
 Array = NDArray[np.float64]
@@ -107,6 +107,7 @@ class Regression:
         than the one asked for; likewise from above. An end is wrong only if the edge next to the quantile was left
         behind wrongly: one event on either side, so that no union over edges is needed.
         """
+        chance = require_share("a chance", chance, "ask for 0.5, the median, say")
         edges, width = self.counts.edges, float(self.ends[-1])
         upto = [self._all & (np.arange(self.counts.bins) <= place) for place in range(len(edges))]
         found = shares(self.counts, [Share(each, self._all) for each in upto])

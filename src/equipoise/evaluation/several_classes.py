@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.errors import InvalidParameter
 from equipoise.evaluation.calibration import CalibrationErrors, error_of
 from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
@@ -17,6 +18,7 @@ from equipoise.evaluation.noise_law import variance
 from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
 from equipoise.evaluation.two_classes import LEAST_SCORE
 from equipoise.planning.evaluation import SHARE_OF_ROWS
+from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
 
@@ -193,15 +195,16 @@ class SeveralClasses:
         own = mean_between(self.true_shares, twice, np.ones(self.true_shares.counts.shape, dtype=bool), error)
         return replace(_sum(own, every), guessing=1.0 - 1.0 / self.classes)
 
-    def against_the_rest(self, label: int) -> AgainstTheRest:
-        """Return figures of one class (by its number) against all others, at the edges of bins from a half on.
+    def against_the_rest(self, label: Label) -> AgainstTheRest:
+        """Return figures of one class, as it was declared, against all others, at the edges of bins from a half on.
 
         A class whose share is above a half is the predicted one, so that its share is in the counts; below a half it is
         not known of rows that are predicted as another class, and curves end there.
         """
+        number = number_of(label, self.counts.labels or tuple(range(self.classes)), f"against_the_rest({label!r:.80})")
         edges = [place for place, edge in enumerate(self.counts.edges) if edge >= 0.5]
-        said = [(self._predicted == label) & (self._bin > place) for place in edges]
-        own = self._true == label
+        said = [(self._predicted == number) & (self._bin > place) for place in edges]
+        own = self._true == number
         places = tuple(self.counts.edges[place] for place in edges)
         asked = [[(each, own) for each in said], [(each, ~own) for each in said], [(own, each) for each in said]]
         curves = [Curve.of(places, self._shares(pairs) if pairs else []) for pairs in asked]
@@ -216,6 +219,22 @@ class SeveralClasses:
             f"cannot be told from one bin of scores; it takes about {times:.1f} times the rows, or "
             f"{math.sqrt(times):.1f} times the epsilon, or an evaluation of this class alone, with positive=..."
         )
+
+
+def number_of(named: Label, labels: Sequence[Label], asked: str) -> int:
+    """Return the number of one of several classes. Labels are compared as people read them: a command line has texts.
+
+    Examples
+    --------
+    >>> number_of("2", (1, 2, 3), "positive='2'")
+    1
+    """
+    found = [place for place, label in enumerate(labels) if str(label) == str(named)]
+    if len(found) != 1:
+        words = ", ".join(map(repr, labels[:20]))
+        what = "several" if found else "no class of that name"
+        raise InvalidParameter(f"{asked}, one of several classes", what, f"choose from {words}")
+    return found[0]
 
 
 def sums_of_squares(largest: Array, classes: int) -> tuple[Array, Array]:

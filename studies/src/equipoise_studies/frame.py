@@ -123,7 +123,7 @@ def reproduce(
     for dataset in study.datasets:
         dataset.require(folder)
     _refuse_what_exists(out, force)
-    with Staging(out, CLAIMS, force) as place, _place_for_runs(runs) as kept:
+    with Staging(out, (CLAIMS,), force, kind="study") as place, _place_for_runs(runs) as kept:
         started = time.perf_counter()
         found = study.run(Session(folder, quick, kept, report))
         claims = distinct(found.claims)
