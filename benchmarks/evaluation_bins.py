@@ -15,7 +15,7 @@ import equipoise as eq
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.evaluation.evaluated import evaluated
 from equipoise.noise import SeededSource
-from equipoise.planning.evaluation import bins, edges_between, noise_on_counts
+from equipoise.planning.evaluation import bins, edges_of_margins, noise_on_counts
 from equipoise.release.carriers.evaluation import counted
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def shares(columns: int, rows: int, epsilon: float) -> list[tuple[int, float, fl
         exact.append(true)
         reach = float(np.linalg.norm(found.weights))
         for multiple in MULTIPLES:
-            edges = edges_between(float(found.intercepts[0]), reach, max(2, round(multiple * rule)))
+            edges = edges_of_margins(float(found.intercepts[0]), reach, columns, max(2, round(multiple * rule)))
             cells = Cells(tuple(expit(edges).tolist()), (0, 1))
             counts = counted(cells, margins, classes.astype(float), np.zeros(rows, dtype=int))
             for draw in range(DRAWS):

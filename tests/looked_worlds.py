@@ -14,13 +14,15 @@ from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.looked import edges_after
 from equipoise.evaluation.ranking import PairsTest, above
 from equipoise.evaluation.shares import Share, SharesTest, rebalanced
-from equipoise.planning.evaluation import bins, edges_between, noise_on_counts
+from equipoise.planning.evaluation import bins, edges_of_margins, noise_on_counts
 from equipoise.vocabulary.facts import Budget
 
 Array = NDArray[np.float64]
 
 # Where margins can lie, and the laws of their populations: (middle of class 0, of class 1, deviation of both).
 REACH = 6.0
+# Of how many columns rows are: the rule spaces edges by it.
+COLUMNS = 10
 LAWS = {
     "as everywhere": (-0.75, 1.125, 1.25),
     "two units beside": (1.25, 3.125, 1.25),
@@ -77,7 +79,7 @@ def counted(spends: Spends, coins: np.random.Generator, other_rows: bool = False
     """
     noises = [noise_on_counts(Budget(epsilon)) for epsilon in (spends.first, spends.second)]
     margins, classes = spends.rows(coins)
-    edges = edges_between(0.0, REACH, bins(spends.n, 2, noises[0]))
+    edges = edges_of_margins(0.0, REACH, COLUMNS, bins(spends.n, 2, noises[0]))
     looked = noisy(*(spends.rows(coins) if other_rows else (margins, classes)), edges, noises[0], coins)
     edges = edges_after(looked, (-REACH, REACH), spends.n, noises[1])
     return noisy(margins, classes, edges, noises[1], coins), spends.chances(edges)

@@ -33,7 +33,7 @@ from equipoise.planning.evaluation import (
     bins_of_shares,
     cells_of_targets,
     edges_around,
-    edges_between,
+    edges_of_margins,
     noise_on_counts,
 )
 from equipoise.release.carriers.evaluation import dealt
@@ -43,6 +43,9 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROWS, BUDGETS, SHARES = (200, 2000, 10_000, 1_000_000), (0.05, 0.5, 5.0), (0.01, 0.1, 0.5)
+
+# Of how many columns rows are by which margins come about: the rule spaces edges by it.
+COLUMNS = 10
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class Dealt(Population):
 def two_classes(cell: Cell, groups: tuple[float, ...] = (1.0,), second: float | None = None) -> Population:
     """Two normal populations of margins, 1.5 deviations apart; class 1 is rare, or has the share `second`."""
     noise = noise_on_counts(Budget(cell.epsilon))
-    edges = np.array(edges_between(0.0, 6.0, bins(cell.n // len(groups), 2, noise)))
+    edges = np.array(edges_of_margins(0.0, 6.0, COLUMNS, bins(cell.n // len(groups), 2, noise)))
     laws = [np.diff(np.r_[0.0, norm.cdf(0.8 * edges + 0.6 - shift), 1.0]) for shift in (0.0, 1.5)]
     prevalence = cell.share if second is None else second
     classes = np.stack([(1.0 - prevalence) * laws[0], prevalence * laws[1]])

@@ -132,11 +132,14 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         "counts": counts.counts.tolist(),
         "noise": {"law": counts.law, "scale": counts.scale},
         **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
-        **{
-            name.replace(" ", "_").lower(): {"value": figure.value, "low": figure.low, "high": figure.high}
-            for name, figure in first_figures(evaluation).items()
-        },
+        **{name.replace(" ", "_").lower(): _plain(figure) for name, figure in first_figures(evaluation).items()},
     }
+
+
+def _plain(figure: "Figure") -> dict[str, float]:
+    """Return a figure for programs; of binned scores with what bins hide on either side."""
+    hidden = {"bins": figure.bins} if figure.binned else {}
+    return {"value": figure.value, "low": figure.low, "high": figure.high, **hidden}
 
 
 def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":

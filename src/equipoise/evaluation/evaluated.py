@@ -38,7 +38,7 @@ from equipoise.planning.evaluation import (
     bins_of_shares,
     cells_of_targets,
     edges_around,
-    edges_between,
+    edges_of_margins,
     rest_of,
 )
 from equipoise.vocabulary.facts import Label
@@ -146,12 +146,8 @@ class EvaluatedClassifier(Evaluated):
         """Return edges of margins: by where these can be, or by where they were seen."""
         centre, reach = self._margins()
         if self.looked is None:
-            return self._spread(centre, reach, bins(n_samples, 2, noise))
+            return edges_of_margins(centre, reach, self.weights.shape[1], bins(n_samples, 2, noise))
         return edges_after(self.looked, (centre - reach, centre + reach), n_samples, noise)
-
-    def _spread(self, centre: float, reach: float, count: int) -> tuple[float, ...]:
-        """Return edges by where margins can be, the one at the decision among them."""
-        return edges_between(centre, reach, count)
 
     def _true_shares(self, count: int) -> tuple[float, ...]:
         """Return edges of bins of a class's share, by where the margins of any two classes can lie apart.
@@ -184,15 +180,6 @@ class EvaluatedAgainstTheRest(EvaluatedClassifier):
         """
         apart = np.linalg.norm(self.weights[self.place] - self.weights, axis=1)
         return float(self._against(self.intercepts[None])[0]), float(np.max(apart)) * self.facts.domain.row_norm
-
-    def _spread(self, centre: float, reach: float, count: int) -> tuple[float, ...]:
-        """Return edges that are spaced as those of the true class's share; the one nearest to 0 is moved there.
-
-        A row that points in no direction in particular comes about as far as ``reach/sqrt(columns)``.
-        """
-        edges = np.array(edges_around(centre, reach, reach / math.sqrt(self.weights.shape[1]), count))
-        edges[np.argmin(np.abs(edges))] = 0.0
-        return tuple(sorted({float(edge) for edge in edges}))
 
     def _against(self, margins: Array) -> Array:
         others = np.delete(margins, self.place, axis=1)

@@ -27,10 +27,13 @@ class Figure:
     least, greatest : float
         What the figure can be at all.
     bins : float
-        By how much either side of the interval is longer because rows of one bin are not told apart.
+        By how much either side of the interval is longer because rows of one bin are not told apart. Of a figure of
+        `binned` scores: about how far that of the scores themselves may lie from it, which the interval does not count.
     guessing : float
         What a model has that says the same of every row, for a loss that can be far larger: an interval as long as
-        that tells nothing.
+        that tells nothing. Of `binned` scores: what must be told from what bins hide.
+    binned : int
+        Of how many bins' scores it is a figure; 0 if it is one of the rows themselves.
 
     Examples
     --------
@@ -40,6 +43,10 @@ class Figure:
     cannot be told at this budget; it takes about 2.0 times the epsilon
     >>> print(Figure(0.5, 0.1, 0.9, sampling=0.01, noise=0.02, bins=0.35))
     cannot be told from bins as wide as these; it takes about 1.7 times as many: more rows or epsilon
+    >>> print(Figure(0.86, 0.84, 0.88, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5, binned=13))
+    0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
+    >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
+    cannot be told from so few bins, which hide up to 0.2 on either side; bins_from= puts them where scores are
     """
 
     value: float
@@ -51,6 +58,7 @@ class Figure:
     greatest: float = 1.0
     bins: float = 0.0
     guessing: float = math.inf
+    binned: int = 0
 
     @property
     def _extent(self) -> float:
@@ -59,8 +67,25 @@ class Figure:
 
     @property
     def told(self) -> bool:
-        """Whether the interval leaves out half of what the figure could be."""
+        """Whether the interval leaves out half of what the figure could be, and bins do not hide what guessing is."""
+        return self._short and not self._hidden
+
+    @property
+    def _short(self) -> bool:
         return self.high - self.low <= 0.5 * self._extent
+
+    @property
+    def _hidden(self) -> bool:
+        """Whether bins hide more than the interval leaves open, and so much that scores may tell nothing."""
+        reached = self.low - self.bins <= self.guessing <= self.high + self.bins
+        return self.binned > 0 and reached and self.bins > 0.5 * (self.high - self.low)
+
+    @property
+    def bins_words(self) -> str:
+        """What is said of a figure of binned scores; empty for one of the rows themselves."""
+        if not self.binned:
+            return ""
+        return f"of scores in {self.binned} bins, which hide up to {self.bins:.2g} on either side"
 
     @property
     def verdict(self) -> str:
@@ -71,9 +96,12 @@ class Figure:
         """
         if self.told:
             return ""
+        if self._short:
+            hidden = f"which hide up to {self.bins:.2g} on either side"
+            return f"cannot be told from so few bins, {hidden}; bins_from= puts them where scores are"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
-        if room > 0.0 and self.bins > 0.0:
+        if room > 0.0 and self.bins > 0.0 and not self.binned:
             more = f"it takes about {max(self.bins / room, 1.1):.1f} times as many: more rows or epsilon"
             return f"cannot be told from bins as wide as these; {more}"
         if self.sampling < wanted:
@@ -88,9 +116,11 @@ class Figure:
         """Return the figure in one line, or what it would take."""
         if not self.told:
             return self.verdict
-        parts = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}" + (
-            f", bins {self.bins:.2g}" if self.bins else ""
-        )
+        parts = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}"
+        if self.binned:
+            parts += f"; {self.bins_words}"
+        elif self.bins:
+            parts += f", bins {self.bins:.2g}"
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({parts})"
 
 

@@ -1,7 +1,7 @@
 """Every figure about a classifier of two classes, from its noisy histogram alone."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from equipoise.evaluation.calibration import calibration_error
 from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.means import mean_of
+from equipoise.evaluation.means import estimated_chances, mean_of
 from equipoise.evaluation.ranking import above, on_its_side, pairs
-from equipoise.evaluation.shares import Cells, Share, shares
+from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,8 @@ class TwoClasses:
     -----
     Class 1 is predicted from a threshold on, and thresholds are the public edges of bins: curves exist there only.
     Accuracy, balanced accuracy and the confusion matrix are at the edge nearest to a half. Log loss and Brier score
-    take the middle of a bin for the scores in it.
+    take the middle of a bin for the scores in it. They and the area are figures of binned scores: how far those of the
+    scores themselves may lie from them, by the estimated shares of rows in bins, is in `bins`, and not in intervals.
 
     Examples
     --------
@@ -123,8 +124,13 @@ class TwoClasses:
 
     @cached_property
     def auc(self) -> Figure:
-        """The area under the ROC curve: the chance that a row of class 1 scores above one of class 0, ties half."""
-        return pairs(self.counts, [above(self.bins)], self.groups)[0]
+        """The area under the ROC curve: the chance that a row of class 1 scores above one of class 0, ties half.
+
+        A pair within a bin may be won or lost: the exact area lies within half of the chance of such a pair.
+        """
+        found = pairs(self.counts, [above(self.bins)], self.groups)[0]
+        hidden = 0.5 * float(np.sum(np.prod(estimated_chances(self._rows), axis=0)))
+        return replace(found, guessing=0.5, bins=hidden, binned=self.bins)
 
     @cached_property
     def prevalence(self) -> Figure:
@@ -156,17 +162,34 @@ class TwoClasses:
         """The share of class 1 less the mean of bins' middles, which stand for scores: above 0 those are too low."""
         return mean_of(self.counts, np.stack([-self.middles, 1.0 - self.middles]), self._all)
 
+    @property
+    def _rows(self) -> Array:
+        """Rebalanced counts by class and bin, groups added up."""
+        return np.asarray(np.sum(rebalanced(self.counts)[self.groups], axis=0))
+
+    def _loss(self, losses: Callable[[Array], Array], guessing: float, least: float = 0.0) -> Figure:
+        """Return the mean of losses of the true class's score, that of a bin's middle, and what its ends hide.
+
+        Ends are no nearer to a score of 0 than `least` of the way to an outermost middle: some losses have no bound.
+        """
+        ends = np.array([0.0, *self.counts.edges, 1.0])
+        ends[0], ends[-1] = least * self.middles[0], 1.0 - least * (1.0 - self.middles[-1])
+        below, middle, above_it = (losses(np.stack([1.0 - each, each])) for each in (ends[:-1], self.middles, ends[1:]))
+        chances = estimated_chances(self._rows.reshape(1, -1)).reshape(2, -1)
+        sides = (np.maximum(below, above_it) - middle, middle - np.minimum(below, above_it))
+        hidden = max(float(np.sum(chances * side)) for side in sides)
+        return replace(mean_of(self.counts, middle, self._all), guessing=guessing, bins=hidden, binned=self.bins)
+
     @cached_property
     def brier(self) -> Figure:
         """The mean squared distance between score and class, a bin's middle standing for its scores."""
-        found = mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self._all)
-        return replace(found, guessing=0.25)
+        return self._loss(lambda scores: (1.0 - scores) ** 2, 0.25)
 
     @cached_property
     def log_loss(self) -> Figure:
         """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores.
 
-        A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end.
+        A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end. For
+        what bins hide, scores are taken to be no farther out than the middles of the outermost bins.
         """
-        scores = np.maximum(np.stack([1.0 - self.middles, self.middles]), LEAST_SCORE)
-        return replace(mean_of(self.counts, -np.log(scores), self._all), guessing=math.log(2.0))
+        return self._loss(lambda scores: -np.log(np.maximum(scores, LEAST_SCORE)), math.log(2.0), least=1.0)

@@ -26,9 +26,6 @@ LAWS = ("laplace", "gaussian")
 # Fewer bins tell nothing of the order of scores, and more are finer than any sample of scores that people look at.
 FEWEST, MOST = 6, 50
 
-# How much closer edges lie together in the middle: margins spread over much of what weights allow.
-IN_THE_MIDDLE = 1.5
-
 # Residuals spread over less: bins are even as far as this share of the target's range, and wider and wider beyond.
 USUAL_RESIDUAL = 1 / 20
 
@@ -143,6 +140,23 @@ def edges_around(centre: float, reach: float, usual: float, count: int) -> tuple
     return tuple(sorted({float(edge) for edge in edges}))
 
 
+def edges_of_margins(centre: float, reach: float, columns: int, count: int) -> tuple[float, ...]:
+    """Return the inner edges of so many bins of margins, which lie within ``centre - reach`` and ``centre + reach``.
+
+    A row that points in no direction in particular comes about as far as ``reach/sqrt(columns)``: so far edges lie
+    evenly. The one nearest to 0, where decisions change, is moved there.
+
+    Examples
+    --------
+    >>> [round(edge, 2) for edge in edges_of_margins(0.5, 8.0, 64, 8)]
+    [-3.45, -1.38, 0.0, 0.5, 1.25, 2.38, 4.45]
+    """
+    edges = list(edges_around(centre, reach, reach / math.sqrt(columns), count))
+    nearest = min(range(len(edges)), key=lambda place: abs(edges[place]))
+    # Of a model without weights all rows have one margin, and equal edges would make empty bins, for noise.
+    return tuple(sorted({*edges[:nearest], 0.0, *edges[nearest + 1 :]}))
+
+
 # Of so many bins of residuals figures can still be computed while somebody waits.
 MOST_RESIDUALS = 48
 
@@ -163,26 +177,6 @@ def bins_of_numbers(n_samples: int, noise: Noise) -> tuple[int, int]:
     cells = 2 * bins(n_samples, 2, noise)
     predictions = max(2, round(math.sqrt(cells) / 1.6))
     return predictions, min(12 * (cells // predictions // 2), MOST_RESIDUALS)
-
-
-def edges_between(centre: float, reach: float, count: int) -> tuple[float, ...]:
-    """Return the inner edges of so many bins from ``centre - reach`` to ``centre + reach``; one of them is 0.
-
-    They lie closer together in the middle, where most rows are: at ``reach sign(u) |u|^1.5`` for evenly spaced u. The
-    edge that is nearest to 0, where decisions change, is moved there.
-
-    Examples
-    --------
-    >>> [round(edge, 3) for edge in edges_between(0.1, 1.0, 5)]
-    [-0.365, 0.0, 0.189, 0.565]
-    """
-    import numpy as np
-
-    even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
-    edges = centre + reach * np.sign(even) * np.abs(even) ** IN_THE_MIDDLE
-    edges[np.argmin(np.abs(edges))] = 0.0
-    # Of a model without weights all rows have one margin; equal edges would make empty bins, for noise.
-    return tuple(sorted({float(edge) for edge in edges}))
 
 
 def rest_of(label: Label) -> str:

@@ -61,14 +61,14 @@ def evaluated(evaluation: Mapping[str, Any] | None, signer: str) -> Sequence[Sec
 
 
 def _shown(figure: Mapping[str, Any]) -> Shown:
-    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share")
+    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share", "note")
     return Shown(**{name: figure[name] for name in fields})
 
 
 def _told(figure: Mapping[str, Any]) -> str:
     """Return a figure and its interval; where it cannot be told, what it would take."""
     shown = _shown(figure)
-    return f"{shown.verdict or shown.text} ({shown.interval})"
+    return f"{shown.verdict or shown.text} ({shown.interval})" + (f"; {shown.note}" if shown.note else "")
 
 
 def _between(shown: Shown) -> str:

@@ -119,7 +119,8 @@ def _figures(record: EvaluationRecord) -> str:
 
 
 def _words(meaning: str, shown: Shown) -> str:
-    return f"{_sentence(meaning)}. {_sentence(shown.verdict)}." if shown.verdict else f"{_sentence(meaning)}."
+    more = shown.verdict or shown.note
+    return f"{_sentence(meaning)}. {_sentence(more)}." if more else f"{_sentence(meaning)}."
 
 
 def _confusion(record: EvaluationRecord) -> str:

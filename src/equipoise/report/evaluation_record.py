@@ -15,7 +15,7 @@ class Shown:
     """A number with its interval of 95 %, and what rows and noise contribute to it.
 
     `verdict` says what it would take where the interval leaves the answer open, and is empty otherwise. A `share` is
-    written in percent.
+    written in percent. `note` says what bins hide of a figure of binned scores.
 
     Examples
     --------
@@ -33,6 +33,7 @@ class Shown:
     noise: float
     verdict: str = ""
     share: bool = False
+    note: str = ""
 
     @property
     def text(self) -> str:
