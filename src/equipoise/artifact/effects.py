@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from equipoise.data.schema import CurveColumn, Schema
 from equipoise.report.release_record import Effect, EffectPoint
 
@@ -91,16 +89,20 @@ def _surfaces(
         )
         if bounds is not None:
             for output, weights in zip(outputs, coefficients, strict=True):
-                table = np.array(weights[place : place + width]).reshape(sides[0].width, sides[1].width)
-                table = unit * (table if turned else table.T)
+                own, second = weights[place : place + width], sides[1].width
+                lines = [own[start : start + second] for start in range(0, width, second)]
+                table = lines if turned else list(zip(*lines, strict=True))
                 named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
-                for knot, (name, line) in enumerate(zip(across.encoded_names(), table.tolist(), strict=True)):
+                for knot, (name, line) in enumerate(zip(across.encoded_names(), table, strict=True)):
                     if ends is not None:
                         share = knot / (across.width - 1)
                         name = f"{across.name} at {ends[0] * (1 - share) + ends[1] * share:.4g}"
-                    places = np.linspace(bounds[0], bounds[1], along.width).tolist()
-                    points = tuple(EffectPoint(*each, None) for each in zip(places, line, strict=True))
-                    if all(map(math.isfinite, line)):
+                    shares = [step / (along.width - 1) for step in range(along.width)]
+                    points = tuple(
+                        EffectPoint(bounds[0] * (1 - share) + bounds[1] * share, unit * weight, None)
+                        for share, weight in zip(shares, line, strict=True)
+                    )
+                    if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
         place += width
 
