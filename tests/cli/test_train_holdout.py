@@ -150,7 +150,9 @@ def test_what_is_checked_of_both_folders_is_said_and_the_card_knows_that_rows_we
     for folder in ("release", "evaluation"):
         code, said, _ = run("verify", folder, "--ledger", "trial")
         assert code == 0
-        assert "are those that the ledger's entry names" in said
+        assert "certificate.json, its notes included, " in said
+        assert "that the ledger's entry names" in said
+        assert ("model.json are those" in said) == (folder == "release")
     code, said, _ = run("verify", "evaluation", "--release", "release")
     assert (code, "it is about release" in said) == (0, True)
     assert "held out from the training by their places" in run("card", "release", "--evaluation", "evaluation")[1]

@@ -103,10 +103,9 @@ def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float) -> float
 
 def require_share(name: str, value: object, remedy: str) -> float:
     """Return a number between 0 and 1; refuse whatever else was passed."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or not 0.0 < value < 1.0:
-        raise InvalidParameter(f"{name} between 0 and 1", f"{value!r:.80}", remedy)
-    return float(value)
+    if isinstance(value, int | float | np.integer | np.floating) and 0.0 < value < 1.0:
+        return float(value)
+    raise InvalidParameter(f"{name} between 0 and 1", f"{value!r:.80}", remedy)
 
 
 def reached(rows: Array, needed: float) -> int:
