@@ -30,7 +30,7 @@ def asked(law: str, scale: float, values: int, kinds: int, seed: int) -> tuple[l
         coins.normal(size=(QUESTIONS, kinds)).round(1),
         coins.integers(0, 40, (QUESTIONS, kinds)).astype(float),
     )
-    law_of = _Smoothed(samples, noise)
+    law_of = _Smoothed(samples, [noise])
     return samples, noise, law_of._mean + coins.normal(0.0, 1.5, QUESTIONS) * law_of._reach / 10.0
 
 
@@ -44,8 +44,8 @@ SETTINGS = [
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_terms_that_are_passed_over_do_not_matter(setting):
     samples, noise, reached = asked(*setting, seed=1)
-    law = _Smoothed(samples, noise)
-    gaussian, scale, weights, cells, counts, values, chances, starts, reach = law._law
+    law = _Smoothed(samples, [noise])
+    gaussian, scales, weights, cells, counts, values, chances, starts, reach = law._law
     distances = np.stack([reached, reached + 0.1 * reach], axis=1)
     smoothing = 5.0 * reach / (2.0 * np.pi * TERMS)
     found = summed(*law._law, smoothing, distances, TERMS)
@@ -54,7 +54,7 @@ def test_terms_that_are_passed_over_do_not_matter(setting):
         # Davies' sum as it is written, with all of its terms.
         frequencies = half * 2.0 * np.pi / reach[question]
         phi = np.exp(-0.5 * (frequencies * smoothing[question]) ** 2).astype(complex)
-        for weight, number in zip(weights[question], cells[question], strict=True):
+        for weight, number, scale in zip(weights[question], cells[question], scales, strict=True):
             if gaussian:
                 one = np.array([rounded_normal(scale, each * weight) for each in frequencies])
             else:
@@ -76,7 +76,7 @@ def test_a_tenth_of_the_terms_tells_the_side_that_all_of_them_do(setting):
     for seed in range(5):
         samples, noise, reached = asked(*setting, seed)
         whole = tails(samples, noise, reached)
-        most, least = _Smoothed(samples, noise).bounds(reached)
+        most, least = _Smoothed(samples, [noise]).bounds(reached)
         for compared in (0.001, 0.024, 0.025):
             sides = tails(samples, noise, reached, compared)
             assert [list(each > compared) for each in sides] == [list(each > compared) for each in whole]
