@@ -1,4 +1,4 @@
-"""Where bins of two classes should lie: what they hide of the area under the ROC curve, by the rule and by an older one.
+"""Where bins of two classes should lie: what they hide of the area under the ROC curve, by the rule and by an older.
 
 Models are trained on public tables, and the area of their binned test scores, without noise, is compared with the exact
 one. The older rule divided all that margins can be, `reach sign(u) |u|^1.5` for evenly spaced u; the rule now divides

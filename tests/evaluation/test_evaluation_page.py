@@ -102,6 +102,19 @@ def test_the_page_shows_every_figure_with_its_interval_and_what_is_sampling_and_
         )
 
 
+def test_the_page_says_what_bins_hide_of_figures_of_binned_scores_and_of_no_others(pages):
+    lines = {line.name: line.figure for line in record_of(certificate("two classes"), "ill").lines}
+    told = [
+        figure.note or figure.verdict for name, figure in lines.items() if name in ("AUC", "Brier score", "log loss")
+    ]
+    assert len(told) == 3
+    text = Outline(pages("two classes").read_text()).text
+    for words in told:
+        assert re.search(r"bins, which hide up to [0-9.]+ on either side", words)
+        assert words[1:] in text
+    assert not any(lines[name].note for name in ("accuracy", "balanced accuracy", "recall", "precision"))
+
+
 def test_the_page_is_a_function_of_the_certificate_and_the_name_of_the_target(pages):
     again = Certificate.from_json(certificate("two classes").to_json())
     assert page_of(again, "ill") == pages("two classes").read_text()

@@ -187,6 +187,55 @@ def test_a_loss_that_guessing_cannot_be_told_from_is_not_told():
     assert many.brier.told
 
 
+@pytest.mark.parametrize("places", ["anywhere", "the best", "the worst"])
+@pytest.mark.parametrize("seed", range(5))
+def test_figures_of_scores_lie_no_farther_from_those_of_bins_than_bins_hide(places, seed):
+    coins = np.random.default_rng(seed)
+    edges = (0.0, *np.sort(coins.uniform(0.01, 0.99, 5)), 1.0)
+    labels = (coins.random(3000) < 0.3).astype(int)
+    place = np.minimum(coins.binomial(6, 0.3 + 0.3 * labels), 5)
+    within = {"anywhere": coins.random(3000), "the best": 0.98 * labels + 0.01, "the worst": 0.99 - 0.98 * labels}
+    scores = np.array(edges)[place] + np.diff(edges)[place] * within[places]
+    # No score lies beyond the outermost middles, as what bins hide of log loss is told for.
+    scores = np.clip(scores, 0.5 * edges[1], 0.5 * (edges[-2] + 1.0))
+    counts = np.array([[np.bincount(place[labels == true], minlength=6) for true in (0, 1)]])
+    figures = TwoClasses(NoisyCounts(edges[1:-1], counts, "laplace", SILENT, 3000))
+    pairs = (
+        (figures.auc, roc_auc_score(labels, scores)),
+        (figures.brier, brier_score_loss(labels, scores)),
+        (figures.log_loss, log_loss(labels, scores)),
+    )
+    for figure, exact in pairs:
+        assert figure.binned == 6
+        assert abs(exact - figure.value) <= figure.bins + 1e-6
+    if places != "anywhere":
+        # All of what is hidden can happen.
+        assert abs(pairs[0][1] - figures.auc.value) == pytest.approx(figures.auc.bins, abs=1e-6)
+        assert abs(pairs[0][1] - figures.auc.value) > 0.03
+
+
+def test_an_area_that_bins_could_take_to_a_guess_is_not_told():
+    # Scores of all rows but few lie in one bin: an interval that is short, and a figure that tells nothing.
+    few = TwoClasses(
+        NoisyCounts((0.1, 0.5, 0.9), np.array([[[400, 4600, 0, 0], [0, 4400, 600, 0]]]), "laplace", 1.0, 10_000)
+    )
+    assert 0.5 < few.auc.low < few.auc.high < 0.65
+    assert few.auc.low - few.auc.bins < 0.5
+    assert not few.auc.told
+    assert re.fullmatch(
+        r"cannot be told from so few bins, which hide up to 0\.4 .*; more rows .* bins_from= .*", str(few.auc)
+    )
+    assert few.accuracy.told
+    spread = TwoClasses(
+        NoisyCounts(
+            (0.1, 0.5, 0.9), np.array([[[2400, 1600, 600, 400], [400, 600, 1600, 2400]]]), "laplace", 1.0, 10_000
+        )
+    )
+    # Half of the chance that a pair shares a bin: 0.48 0.08 + 0.32 0.12, either twice.
+    assert spread.auc.told
+    assert "of scores in 4 bins, which hide up to 0.077 on either side" in str(spread.auc)
+
+
 def test_whatever_cannot_be_told_says_about_what_it_takes():
     stream = np.random.default_rng(0)
     for _ in range(2000):

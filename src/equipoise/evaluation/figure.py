@@ -1,7 +1,7 @@
 """A figure: a value, an interval that holds, what of its width is sampling and what is noise."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Figure:
     >>> print(Figure(0.86, 0.84, 0.88, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5, binned=13))
     0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
     >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
-    cannot be told from so few bins, which hide up to 0.2 on either side; bins_from= puts them where scores are
+    cannot be told from so few bins, which hide up to 0.2 on either side; more rows make more, bins_from= moves them
     """
 
     value: float
@@ -58,7 +58,7 @@ class Figure:
     greatest: float = 1.0
     bins: float = 0.0
     guessing: float = math.inf
-    binned: int = 0
+    binned: int = field(default=0, kw_only=True)
 
     @property
     def _extent(self) -> float:
@@ -98,7 +98,7 @@ class Figure:
             return ""
         if self._short:
             hidden = f"which hide up to {self.bins:.2g} on either side"
-            return f"cannot be told from so few bins, {hidden}; bins_from= puts them where scores are"
+            return f"cannot be told from so few bins, {hidden}; more rows make more, bins_from= moves them"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
         if room > 0.0 and self.bins > 0.0 and not self.binned:
