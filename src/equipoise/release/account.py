@@ -67,7 +67,7 @@ def account(epsilon: float, delta: float = 0.0, *, currency: str | None = None) 
     ...     account.left.epsilon
     0.5
     >>> account.spent.epsilon, [(release.kind, release.n_samples) for release in account.releases]
-    (1.0, [('sufficient-statistics', 5000)])
+    (1.0, [('objective', 5000)])
     """
     from equipoise.ledger.currencies import currency_named, default_for
 

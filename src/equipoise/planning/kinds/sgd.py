@@ -204,10 +204,11 @@ def _with_length(request: Request, problem: Problem, recipe: Recipe) -> Recipe:
 
     longest = longest_considered(seen)
     found = min((replace(recipe, step=longest * length) for length in LENGTHS), key=cost)
-    if isinstance(problem.loss, KinkedLoss) and cost(found) > MOST_LOST:
+    lost = cost(found) / imagined.nothing
+    if isinstance(problem.loss, KinkedLoss) and lost > MOST_LOST:
         asked = f"a step at which the noise that corners ask for (C1) does not drown SGD on the {problem.loss.id} loss"
         otherwise = "pass a step, or put the noise into the steps (NoisySGD...)"
-        refuse_corners(problem.loss, problem.domain, asked, cost(found), otherwise)
+        refuse_corners(problem.loss, problem.domain, asked, lost, otherwise)
     return found
 
 
