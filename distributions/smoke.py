@@ -107,7 +107,7 @@ def whole() -> None:
 
 def moving() -> None:
     """Run the blocks of docs/from-diffprivlib.md one after the other, as its notebook has them."""
-    page = (Path(eq.__file__).parent / "docs" / "from-diffprivlib.md").read_text()
+    page = (Path(eq.__file__).parent / "documents" / "docs" / "from-diffprivlib.md").read_text()
     setup = re.findall(r"^<!-- setup\n(.*?)^-->\n", page, re.DOTALL | re.MULTILINE)
     blocks = re.findall(r"^```python\n(.*?)^```\n", page, re.DOTALL | re.MULTILINE)
     assert "diffprivlib" in blocks[0]
