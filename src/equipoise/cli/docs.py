@@ -27,8 +27,8 @@ def command(
     topic: Annotated[
         str | None,
         typer.Argument(
-            help="A page by its name or as it is cited: mechanisms, A2+A4, docs/proofs/A2.md, docs/sgd.md#several-classes; "
-            "without, a list."
+            help="A page by its name or as it is cited: mechanisms, A2+A4, docs/proofs/A2.md, "
+            "docs/sgd.md#several-classes; without, a list."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -129,7 +129,8 @@ def topic_of(cited: str, pages: dict[str, Path], others: dict[str, Path] | None 
     Examples
     --------
     >>> pages = {"sgd": Path("sgd.md"), "proofs": Path("README.md"), "proofs/A2": Path("A2.md")}
-    >>> [topic_of(cited, pages) for cited in ("sgd", "docs/sgd.md#several-classes", "docs/proofs/A2.md", "a2", "docs/proofs/")]
+    >>> cited = ("sgd", "docs/sgd.md#several-classes", "docs/proofs/A2.md", "a2", "docs/proofs/")
+    >>> [topic_of(name, pages) for name in cited]
     ['sgd', 'sgd', 'proofs/A2', 'proofs/A2', 'proofs']
     >>> topic_of("../../proofs/Privacy.v", pages, {"proofs/Privacy.v": Path("Privacy.v")})
     'proofs/Privacy.v'
