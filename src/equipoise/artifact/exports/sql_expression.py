@@ -39,7 +39,7 @@ class SelectList(Export):
             "A released model as columns of a SELECT list, for SQLite and PostgreSQL.",
             model.origin,
             "Use it as: SELECT id, <this text> FROM a_table_with_the_raw_columns",
-            "Columns of numbers must be numeric there, all others text, whole numbers, truth values or dates.",
+            "Columns of numbers may be numeric or text there, all others text, whole numbers, truth values or dates.",
         )
         return "\n".join([*(f"-- {comment}" for comment in comments), ",\n".join(columns), ""]).encode()
 
