@@ -6,7 +6,6 @@ import posixpath
 import re
 import zipfile
 from contextlib import redirect_stdout
-from functools import cache
 
 import pytest
 
@@ -21,6 +20,8 @@ from stored_certificates import STORED
 CITED = re.compile(
     r"docs/[\w./-]*\w(?:#[\w-]+)?|examples/[\w/]+\.py|(?<![\w/])(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md"
 )
+# Where a wheel has the pages, and what they link to.
+PAGES = "equipoise/documents/"
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 
 
@@ -69,6 +70,7 @@ def test_every_theorem_that_a_certificate_or_explain_names_has_its_page():
         ("../../proofs/Privacy.v", ["proofs/Privacy.v"]),
         ("income.py", ["examples/gallery/income.py"]),
         ("schema/adult.toml", ["docs/schema/adult.toml"]),
+        ("../src/equipoise/certify/standing.py", ["src/equipoise/certify/standing.py"]),
     ],
 )
 def test_a_citation_is_taken_as_it_stands(cited, topics):
@@ -139,24 +141,28 @@ def test_an_unknown_page_is_refused_with_those_like_it(asked, said):
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-@cache
-def wheel_texts(place) -> dict[str, str]:
-    """Return what a wheel of this repository brings below equipoise/documents, texts by their places."""
-    with zipfile.ZipFile(wheel_of(ROOT, place)) as wheel:
-        inside = [name for name in wheel.namelist() if name.startswith("equipoise/documents/")]
-        return {name.removeprefix("equipoise/documents/"): wheel.read(name).decode("utf-8") for name in inside}
-
-
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return wheel_texts(tmp_path_factory.mktemp("wheel"))
+def wheel(tmp_path_factory) -> dict[str, str]:
+    """Return the texts of a wheel of this repository, by the places that they have in the repository."""
+    with zipfile.ZipFile(wheel_of(ROOT, tmp_path_factory.mktemp("wheel"))) as packed:
+        names = [name for name in packed.namelist() if name.startswith("equipoise/")]
+        own = {name: f"src/{name}" for name in names} | {
+            name: name.removeprefix(PAGES) for name in names if PAGES in name
+        }
+        return {own[name]: packed.read(name).decode("utf-8") for name in names}
+
+
+def test_the_wheel_brings_every_file_of_the_package(wheel):
+    files = {path for path in (ROOT / "src" / "equipoise").rglob("*.*") if "__pycache__" not in path.parts}
+    assert len(files) > 300
+    assert {path.relative_to(ROOT).as_posix() for path in files if path.is_file()} <= wheel.keys()
 
 
 def test_the_wheel_brings_the_pages_and_all_that_they_link_to(wheel):
     paths = [*pages_by_topic().values(), *other_files().values()]
     assert {path.relative_to(ROOT).as_posix() for path in paths} <= wheel.keys()
     # And nothing that a tool left behind.
-    endings = {posixpath.splitext(name)[1] for name in wheel}
+    endings = {posixpath.splitext(name)[1] for name in wheel if not name.startswith("src/")}
     assert endings == {".md", ".py", ".toml", ".v", ".svg", ""}
 
 

@@ -17,6 +17,7 @@ PROOFS = "proofs"
 # What pages link to besides pages: programs, proofs for Coq, a schema; and pages that stand at the repository's root.
 FOLDERS = ("docs", "examples", PROOFS)
 TEXTS = (".md", ".py", ".toml", ".v")
+SOURCE = "src/equipoise/"
 AT_THE_ROOT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "verify/README.md")
 
 # So many names are shown that are like one that is unknown.
@@ -116,11 +117,24 @@ def texts_of(cited: str) -> dict[str, str]:
     (['proofs/E2d', 'proofs/E4'], ['mechanisms'], ['examples/gallery/income.py'])
     """
     page, _, mark = cited.strip().partition("#")
-    pages, others = pages_by_topic(), other_files()
+    pages, others = pages_by_topic(), {**other_files(), **_own_file(page)}
     names = [page] if "+" not in page else page.split("+")
     topics = [topic_of(name, pages, others) for name in names]
     texts = {topic: {**others, **pages}[topic].read_text("utf-8") for topic in topics}
     return {topic: section(text, mark, topic) for topic, text in texts.items()} if mark else texts
+
+
+def _own_file(cited: str) -> dict[str, Path]:
+    """Return the package's own file that a page links to, as in ../src/equipoise/errors.py; nothing for other texts."""
+    path = _without_steps(cited)
+    own = Path(__file__).parents[1] / path.removeprefix(SOURCE)
+    inside = path.startswith(SOURCE) and ".." not in PurePosixPath(path).parts and own.suffix in TEXTS
+    return {path: own} if inside and own.is_file() else {}
+
+
+def _without_steps(path: str) -> str:
+    """Return a path without the steps upwards that a link from a page has."""
+    return re.sub(r"^(?:\.\.?/)+", "", path)
 
 
 def topic_of(cited: str, pages: dict[str, Path], others: dict[str, Path] | None = None) -> str:
@@ -136,8 +150,7 @@ def topic_of(cited: str, pages: dict[str, Path], others: dict[str, Path] | None 
     'proofs/Privacy.v'
     """
     others = others or {}
-    # As a link from a page has it.
-    path = re.sub(r"^(?:\.\.?/)+", "", cited.strip().partition("#")[0])
+    path = _without_steps(cited.strip().partition("#")[0])
     # Names of proofs hold points, so that only the ending of a page is taken away.
     name = str(PurePosixPath(path.removesuffix(".md").removesuffix("/README"))).removeprefix("docs/")
     known = {topic.casefold(): topic for topic in (*others, *pages)}
