@@ -107,19 +107,16 @@ def number_of(value: Any) -> float:
     try:
         number = float(value)
         # Asked of what Python reads, which most texts that are no numbers never reach.
-        foreign = isinstance(value, str | bytes | bytearray) and not _in_common_signs(value)
-        return math.nan if foreign else number
+        if isinstance(value, str):
+            if "_" in value or not (value.isascii() or value.strip().isascii()):
+                return math.nan
+        elif isinstance(value, bytes | bytearray) and b"_" in value:
+            return math.nan
+        return number
     except ENDINGS:
         raise
     except BaseException:  # a value inside a private row never raises
         return math.nan
-
-
-def _in_common_signs(text: str | bytes | bytearray) -> bool:
-    """Return whether a text that Python reads as a number is written without underscores and foreign digits."""
-    if isinstance(text, str):
-        return "_" not in text and (text.isascii() or text.strip().isascii())
-    return b"_" not in text
 
 
 def load(path: str | Path) -> str:
