@@ -73,7 +73,11 @@ def plain() -> None:
         warnings.simplefilter("ignore", eq.errors.FitNotCounted)
         readme()
         assert "report.html" not in released("plain")
+    # What a certificate, an error and a page cite.
+    for cited, said in (("E2d+E4", "# E4"), ("docs/schema.md#what-is-a-number", "### What is"), ("Privacy.v", "(*")):
+        assert said in program("docs", cited), cited
     program("example", "--out", "people")
+    assert "Claim (proved)" in program("plan", "--schema", "people/people.toml", "--epsilon", "1")
     program("schema", "draft", "people/people.csv", "--out", "people/schema.toml")
     assert "no page" in program("demo", "--repetitions", "1", "--out", "demo")
     Path("table.parquet").write_bytes(b"PAR1")
