@@ -3,7 +3,7 @@
 Steps are selections inside of each other, each of one row and without a table, so that no number is computed twice and
 raw columns are named nowhere but in the innermost. A limit of one row keeps a planner from putting an inner step into
 an outer one again and again. Only what both databases have with the same meaning is used: CAST, TRIM, LTRIM, NULLIF,
-SUBSTR, LENGTH, CASE, and of mathematical functions SQRT, EXP, SIN and COS where they are needed.
+SUBSTR, LENGTH, ABS, CASE, and of mathematical functions SQRT, EXP, SIN and COS where they are needed.
 """
 
 from itertools import zip_longest
