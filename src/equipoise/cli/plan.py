@@ -24,10 +24,11 @@ def command(
     epsilon: Epsilon,
     schema: Annotated[
         Path | None,
-        typer.Option(help="The schema.toml that train will have; it says what -n, -d and the facts below say else."),
+        typer.Option(help="The schema.toml that train will have, in place of -n, -d, classes, labels and norms."),
     ] = None,
     n_samples: Annotated[
-        int | None, typer.Option("--n-samples", "--rows", "-n", help="The public number of rows.")
+        int | None,
+        typer.Option("--n-samples", "--rows", "-n", help="The public number of rows; a schema may declare it."),
     ] = None,
     n_features: Annotated[int | None, typer.Option("--n-features", "-d", help="The number of columns.")] = None,
     delta: Delta = 0.0,
