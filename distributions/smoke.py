@@ -73,7 +73,11 @@ def plain() -> None:
         warnings.simplefilter("ignore", eq.errors.FitNotCounted)
         readme()
         assert "report.html" not in released("plain")
+    # What a certificate, an error and a page cite.
+    for cited, said in (("E2d+E4", "# E4"), ("docs/schema.md#what-is-a-number", "### What is"), ("Privacy.v", "(*")):
+        assert said in program("docs", cited), cited
     program("example", "--out", "people")
+    assert "Claim (proved)" in program("plan", "--schema", "people/people.toml", "--epsilon", "1")
     program("schema", "draft", "people/people.csv", "--out", "people/schema.toml")
     assert "no page" in program("demo", "--repetitions", "1", "--out", "demo")
     Path("table.parquet").write_bytes(b"PAR1")
@@ -107,7 +111,7 @@ def whole() -> None:
 
 def moving() -> None:
     """Run the blocks of docs/from-diffprivlib.md one after the other, as its notebook has them."""
-    page = (Path(eq.__file__).parent / "docs" / "from-diffprivlib.md").read_text()
+    page = (Path(eq.__file__).parent / "documents" / "docs" / "from-diffprivlib.md").read_text()
     setup = re.findall(r"^<!-- setup\n(.*?)^-->\n", page, re.DOTALL | re.MULTILINE)
     blocks = re.findall(r"^```python\n(.*?)^```\n", page, re.DOTALL | re.MULTILINE)
     assert "diffprivlib" in blocks[0]

@@ -53,6 +53,18 @@ def test_what_a_row_names_exists(name):
     assert (ROOT / "tests" / test).is_file()
 
 
+WITNESS = re.compile(r"^\| (\S+) \| `([\w/]+\.py)` \| `(test_\w+)` \|$", flags=re.MULTILINE)
+
+
+def test_everything_that_is_called_attained_names_the_test_that_shows_it():
+    listed = WITNESS.findall((PROOFS / "README.md").read_text())
+    names = [name for name, *_ in listed]
+    assert len(set(names)) == len(names)
+    assert {name for name, row in ENTRIES.items() if row[1] == "attained"} <= set(names) <= set(ENTRIES)
+    for name, file, test in listed:
+        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(), name
+
+
 def test_every_page_is_in_the_catalogue():
     listed = {target for row in ENTRIES.values() for target in re.findall(r"\(([^)/]+)\.md\)", row[2])}
     # A member gets its row with the version that ships it.

@@ -28,6 +28,7 @@ from equipoise.data.schema import (
     YesNoColumn,
 )
 from equipoise.data.schema.kinds.date import PARTS
+from equipoise.data.schema.text import number_of
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.scoring import PredictionFacts, encoded_products, within_range
 from program import run_program
@@ -272,6 +273,60 @@ def test_text_in_a_column_of_numbers_of_sqlite_is_missing_and_a_collation_does_n
         connection.executemany("INSERT INTO people VALUES (?, ?)", given)
         found = connection.execute(f"SELECT {text} FROM people").fetchall()  # noqa: S608
     agree(list(zip(*found, strict=True)), expected(model, rows))
+
+
+# Texts that some reader of numbers takes and another does not; what each is by the one rule, None for missing.
+NUMERALS = {
+    "7": 7.0, " 7 ": 7.0, "\t7\u00a0": 7.0, "+7": 7.0, "-7": -7.0, "007": 7.0, ".5": 0.5, "7.": 7.0, "-.5": -0.5,
+    "1e1": 10.0, "1E+1": 10.0, "100e-01": 10.0, "7.e0": 7.0, "1e0001": 10.0, "0e99999": 0.0, "-0": 0.0,
+    "12345678901234567890": 1e19, "1e308": 1e308, "1e-400": 0.0, "1e-99999": 0.0, "4e-324": 0.0,
+    "1e400": None, "-1e400": None, "1e99999": None, "inf": None, "Infinity": None, "-infinity": None, "nan": None,
+    "NaN": None, "1_0": None, "1_000": None, "0x10": None, "0b1": None, "\uff17": None, "\u0667": None, "1,5": None,
+    "1.000,5": None, "1'000": None, "7 7": None, "1-2": None, "2020-01-02": None, "1.2.3": None, "e5": None, "1e": None,
+    "1e+": None, "1e1.5": None, "--7": None, "+-7": None, "+": None, ".": None, "+.": None, "": None, "seven": None,
+    "7 kg": None, "7f": None, "1d1": None, "\u00b2": None, "\u2212\u0037": None, "1/2": None, "50%": None, "-9": None,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def numerals(tmp_path_factory):
+    """Return a model's folder, its rows as texts, and what it predicts for the numbers that these are."""
+    folder = tmp_path_factory.mktemp("numerals") / "release"
+    model = release_of(folder, (NumberColumn("age", (-8, 20), fill=3, indicator=True),), missing=("", "-9"))
+    numbers = pd.DataFrame({"age": [np.nan if number is None else number for number in NUMERALS.values()]})
+    return folder, pd.DataFrame({"age": pd.Series(list(NUMERALS), dtype=object)}), expected(model, numbers)
+
+
+def test_a_text_is_one_number_in_frames_files_and_programs(numerals, tmp_path):
+    folder, rows, wanted = numerals
+    model = eq.load(folder)
+    agree(expected(model, rows), wanted)
+    # Another column keeps an empty text from being an empty line.
+    rows.assign(mark="x").to_csv(tmp_path / "rows.csv", index=False)
+    agree(expected(model, eq.open_table(tmp_path / "rows.csv")), wanted)
+    read = pd.DataFrame({"age": [number_of(text) for text in rows["age"]]})
+    agree(in_onnxruntime(members()["onnx"]().written(exported(folder)), read), wanted)
+
+
+@pytest.mark.parametrize("declared", ["TEXT", "REAL", "NUMERIC", ""])
+def test_a_text_is_the_same_number_in_sqlite(numerals, declared):
+    folder, rows, wanted = numerals
+    text = members()["sql"]().written(exported(folder)).decode()
+    with sqlite3.connect(":memory:") as connection:
+        agree(in_database(connection, "?", text, rows, {"age": declared}), wanted)
+
+
+def test_a_text_is_the_same_number_in_postgresql_and_stops_no_query(numerals, postgres):
+    folder, rows, wanted = numerals
+    text = members()["sql"]().written(exported(folder)).decode()
+    with postgres.connect(postgres.new_database()) as connection:
+        agree(in_database(connection, "%s", text.replace("%", "%%"), rows, {"age": "TEXT"}), wanted)
+        # Of a type that holds more than doubles do.
+        exact = [("1e400", np.nan), ("-1e-400", 0.0), ("7.25", 7.25), ("NaN", np.nan)]
+        given = ", ".join(f"(CAST('{number}' AS NUMERIC))" for number, _ in exact)
+        found = connection.execute(f"SELECT {text} FROM (VALUES {given}) AS people (age)").fetchall()  # noqa: S608
+    numbers = pd.DataFrame({"age": [number for _, number in exact]})
+    agree(list(zip(*found, strict=True)), expected(eq.load(folder), numbers))
 
 
 def release_of(folder, columns, **facts):

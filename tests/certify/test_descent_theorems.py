@@ -95,6 +95,15 @@ def test_b1_is_reached_with_steps_that_decay_faster_than_the_ridge_allows():
     assert theorems.members()["B4"]().bound(setting(problem, recipe, 8, 1)).value is None
 
 
+@pytest.mark.parametrize("radius", [0.2, 1.5])
+def test_the_ball_is_reached_by_a_single_row_whose_steps_leave_it(radius):
+    problem = replace(STRAIGHT, domain=replace(STRAIGHT.domain, radius=radius))
+    recipe = Recipe(passes=8, step=1.0)
+    observed = moved(problem, recipe, 1, 0, [np.arange(1)] * 8)
+    noted("ball.descent", bound("ball.descent", problem, recipe, 1), observed, f"one row, radius {radius}")
+    assert observed == pytest.approx(bound("ball.descent", problem, recipe, 1), rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("average", "passes", "hits"), [("uniform", 4, 2.5), ("suffix", 4, 3.5), ("uniform", 3.5, 2.2857), ("last", 4, 4)]
 )

@@ -165,6 +165,40 @@ def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
     assert sorted(Path().rglob("*")) == before
 
 
+def test_a_plan_for_a_schema_is_that_of_a_dry_run_and_needs_no_table(run):
+    dry = run(*TRAIN[:6], "--dry-run")[1].splitlines()
+    as_json = json.loads(run(*TRAIN[:6], "--dry-run", "--json")[1])["plan"]
+    Path("rows.csv").unlink()
+    code, said, _ = run("plan", *TRAIN[2:6])
+    assert code == 0
+    *told, last = said.splitlines()
+    assert told == dry[: len(told)]
+    assert told[-1].startswith("  buys: ")
+    assert last.endswith("equipoise train TABLE --schema schema.toml")
+    assert json.loads(run("plan", *TRAIN[2:6], "--json")[1]) == as_json
+    # A number of rows that the file leaves blank may be named beside it, and bounds be paid for.
+    Path("schema.toml").write_text(SCHEMA.replace("n = 300", 'n = ""'))
+    assert json.loads(run("plan", *TRAIN[2:6], "--rows", 300, "--json")[1]) == as_json
+    Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
+    assert "bounds: epsilon 0.8 for 1 blank" in run("plan", *TRAIN[2:6], "--private-bounds", 0.8)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--schema", "schema.toml", "--rows", 299), "the 300 rows that the schema declares"),
+        (("--schema", "schema.toml", "-d", 2, "--row-norm", 1), "--schema and -d, --row-norm"),
+        (("--schema", "schema.toml", "--model", "ridge"), "which predicts numbers"),
+        (("--schema", "nowhere.toml"), "a schema at nowhere.toml"),
+        (("-n", 300), "-n ROWS and -d COLUMNS"),
+        (("-n", 300, "-d", 2, "--private-bounds", 0.2), "--private-bounds without a schema"),
+    ],
+)
+def test_a_plan_takes_public_facts_from_one_place(run, options, said):
+    code, _, refused = run("plan", "--epsilon", 1, *options)
+    assert (code, said in refused) == (2, True), refused
+
+
 def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     facts = json.loads(run(*TRAIN, "--dry-run", "--json")[1])
     assert facts["plan"]["terms"]["n_samples"] == 300

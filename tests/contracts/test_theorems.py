@@ -845,6 +845,17 @@ def test_catalogue_example_of_the_two_stabilities(monkeypatch):
     assert MEMBERS["A3a"]().bound(situation).sensitivity == pytest.approx(5.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("radius", [0.1, 0.4])
+def test_a_row_and_its_mirror_image_attain_the_ball(radius):
+    # Without the ball they would lie at 1 / alpha, on either side.
+    problem = Problem(Linear(), penalty_named("l2", 0.5), Domain(1.0, classes=(0, 1), radius=radius))
+    situation = setting(problem, Recipe(), 1, 1)
+    claimed = MEMBERS["ball"]().bound(situation).sensitivity
+    observed = distance_of_neighbours(situation, np.ones((2, 1)), np.array([1.0, -1.0]))
+    noted("ball", claimed, observed, f"one row, radius {radius}")
+    assert observed == pytest.approx(claimed, rel=1e-6)
+
+
 def test_ridge_logistic_pair_comes_within_six_per_cent_of_the_diameter():
     # A2: brute force at lambda = 2, n = 4 gave n lambda |dw| = .9695, .94 of the diameter at R = 1/2.
     situation = next(attack_settings())

@@ -1,5 +1,6 @@
 """The pictures of an evaluation on the model card: drawn without a script, and as tables where nothing is drawn."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,21 @@ def test_a_phone_shows_the_whole_card_without_scrolling_sideways(card, tmp_path)
     assert seen.measured["inner"] == PHONE
     assert seen.measured["wide"] <= PHONE
     assert (seen.measured["cut"], seen.measured["requests"], seen.measured["intruded"]) == ([], [], False)
+
+
+LONG = ("not_economically_active_or_unknown", "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte")
+
+
+@needs_browser
+def test_long_names_fit_the_narrowest_phone(card, tmp_path):
+    text = json.dumps(card)
+    for name, long in zip(("no", "yes"), LONG, strict=True):
+        text = text.replace(f'"{name}"', f'"{long}"')
+    page = html(json.loads(text))
+    assert f"said {LONG[1]}" in page
+    (tmp_path / "card.html").write_text(page, encoding="utf-8")
+    seen = measure(tmp_path / "card.html", 360)
+    assert (seen.measured["wide"], seen.measured["cut"]) == (360, [])
 
 
 @needs_browser

@@ -18,6 +18,12 @@ from equipoise.errors import InvalidParameter
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace() and chr(code).splitlines() != [""])
 DIGITS = "'0123456789'"
 
+# The first number that is rounded to infinity, and the last that is rounded to more than 0, in enough digits; and how
+# many digits a power of ten may have so that a number of exact digits holds it.
+BEYOND_DOUBLES = "1.797693134862315807e+308"
+BELOW_DOUBLES = "2.4703282292062328e-324"
+LONGEST_POWER = 4
+
 Kind = TypeVar("Kind", bound=Rule)
 
 
@@ -52,15 +58,11 @@ class NumberPart(Part[NumberRule]):
     """A number: r is NULL where it is missing, e is its entry."""
 
     def steps(self) -> Iterator[list[str]]:
-        """Yield text, number and entry; what holds no digits, or anything that numbers have not, is missing."""
+        """Yield text, number and entry; what is no number by the schema's rule is missing."""
         place, rule = self.number, self.rule
         yield [f"{self.text} AS t{place}"]
-        # A truth value is 0 or 1. Checked in an order of which a database may not depart, so that no cast fails.
-        read = (
-            f"CASE WHEN t{place} = 'true' THEN 1.0 WHEN t{place} = 'false' THEN 0.0 "
-            f"WHEN TRIM(t{place}, '0123456789+-.eE') = '' AND TRIM(t{place}, '+-.eE') <> '' "
-            f"THEN CAST(t{place} AS DOUBLE PRECISION) END"
-        )
+        yield [f"{power(f't{place}')} AS x{place}"]
+        read = number(f"t{place}", f"x{place}")
         for missing in rule.missing:
             read = f"NULLIF({read}, {real(missing)})"
         yield [f"{read} AS r{place}"]
@@ -146,6 +148,37 @@ def total(terms: Iterable[str]) -> str:
         return listed[0] if listed else "0.0"
     half = len(listed) // 2
     return f"({total(listed[:half])} + {total(listed[half:])})"
+
+
+def power(text: str) -> str:
+    """Return what stands behind the sign, the digits and the point that a text begins with: an exponent, or nothing."""
+    whole = f"LTRIM(LTRIM({text}, '+-'), {DIGITS})"
+    return f"CASE WHEN SUBSTR({whole}, 1, 1) = '.' THEN LTRIM(SUBSTR({whole}, 2), {DIGITS}) ELSE {whole} END"
+
+
+def number(text: str, power: str) -> str:
+    """Return the number that a text is by the rule of `data.schema.text.number_of`, NULL where it is none.
+
+    `power` names what `power` returns for it. A truth value is 0 or 1. What is cast is a sign, digits with a point and
+    an exponent, in an order of checks of which a database may not depart, so that no cast fails: SQLite would read as
+    much of a text as is a number, and PostgreSQL would stop. Nor may it meet a number that doubles do not hold: Python
+    has infinity for a large one, which is missing, and 0 for a small one.
+    """
+    unsigned, exponent, exact = f"LTRIM({text}, '+-')", f"LTRIM(SUBSTR({power}, 2), '+-')", f"CAST({text} AS NUMERIC)"
+    digits = f"SUBSTR({unsigned}, 1, LENGTH({unsigned}) - LENGTH({power}))"
+    no_exponent = (
+        f"SUBSTR({power}, 1, 1) NOT IN ('e', 'E') OR LENGTH({power}) - LENGTH({exponent}) > 2 OR {exponent} = '' "
+        f"OR LTRIM({exponent}, {DIGITS}) <> ''"
+    )
+    return (
+        f"CASE WHEN {text} = 'true' THEN 1.0 WHEN {text} = 'false' THEN 0.0 "
+        f"WHEN LENGTH({text}) - LENGTH({unsigned}) > 1 OR TRIM({digits}, '.') = '' THEN NULL "
+        f"WHEN {power} <> '' AND ({no_exponent}) THEN NULL WHEN TRIM({digits}, '0.') = '' THEN 0.0 "
+        f"WHEN LENGTH(LTRIM({exponent}, '0')) > {LONGEST_POWER} "
+        f"THEN CASE WHEN SUBSTR({power}, 2, 1) = '-' THEN 0.0 END "
+        f"WHEN ABS({exact}) > {BEYOND_DOUBLES} THEN NULL WHEN ABS({exact}) < {BELOW_DOUBLES} THEN 0.0 "
+        f"ELSE CAST({text} AS DOUBLE PRECISION) END"
+    )
 
 
 def real(value: float) -> str:

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 import sys
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -13,6 +14,12 @@ from equipoise.errors import UnknownName
 
 PROOFS = "proofs"
 
+# What pages link to besides pages: programs, proofs for Coq, a schema; and pages that stand at the repository's root.
+FOLDERS = ("docs", "examples", PROOFS)
+TEXTS = (".md", ".py", ".toml", ".v")
+SOURCE = "src/equipoise/"
+AT_THE_ROOT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "verify/README.md")
+
 # So many names are shown that are like one that is unknown.
 NEAR = 5
 
@@ -21,21 +28,22 @@ def command(
     topic: Annotated[
         str | None,
         typer.Argument(
-            help="A page by its name or as it is cited: mechanisms, A2, docs/proofs/A2.md; without, a list."
+            help="A page by its name or as it is cited: mechanisms, A2+A4, docs/proofs/A2.md, "
+            "docs/sgd.md#several-classes; without, a list."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a page of the documentation: what texts cite as docs/schema.md is equipoise docs schema.
 
-    On a terminal it is set, elsewhere it is printed as it was written, in Markdown.
+    On a terminal it is set, elsewhere it is printed as it was written, in Markdown. Of a citation with a mark, as in
+    docs/sgd.md#several-classes, that section is printed; of several theorems, as in A2+A4, the page of each.
     """
     from rich.console import Console
     from rich.markdown import Markdown
 
-    pages = pages_by_topic()
     if topic is None:
-        titles = {name: title_of(path.read_text("utf-8")) for name, path in pages.items()}
+        titles = {name: title_of(path.read_text("utf-8")) for name, path in pages_by_topic().items()}
         if as_json:
             print(json.dumps(titles, indent=2))
             return
@@ -43,30 +51,39 @@ def command(
         for name, title in titles.items():
             print(f"{name:<{width}}  {title}")
         return
-    name = topic_of(topic, pages)
-    text = pages[name].read_text("utf-8")
+    found = texts_of(topic)
     if as_json:
-        print(json.dumps({"topic": name, "title": title_of(text), "text": text}, indent=2))
-    elif sys.stdout.isatty():
-        Console().print(Markdown(text))
-    else:
-        print(text, end="")
+        told = [{"topic": name, "title": title_of(text), "text": text} for name, text in found.items()]
+        print(json.dumps(told[0] if len(told) == 1 else told, indent=2))
+        return
+    for name, text in found.items():
+        if sys.stdout.isatty():
+            # A program or a proof is no Markdown, and would be set as one line.
+            code = PurePosixPath(name).suffix in TEXTS
+            Console().print(text if code else Markdown(text), markup=False, highlight=False)
+        else:
+            print(text, end="")
+
+
+def documents() -> Path:
+    """Return the folder that holds docs and what they link to: beside the package, or the repository it is run from."""
+    package = Path(__file__).parents[1]
+    place = next((place for place in (package / "documents", package.parents[1]) if (place / "docs").is_dir()), None)
+    if place is None:
+        remedy = "install the distribution again, or read them where this one came from"
+        raise UnknownName("the pages of the documentation", "none beside the package", remedy)
+    return place
 
 
 def pages_by_topic() -> dict[str, Path]:
-    """Return the page of every topic: those beside the installed package, or in the repository that it is run from.
+    """Return the page of every topic.
 
     Examples
     --------
     >>> {"mechanisms", "proofs", "proofs/A2"} <= pages_by_topic().keys()
     True
     """
-    package = Path(__file__).parents[1]
-    folders = (package / "docs", package.parents[1] / "docs")
-    folder = next((place for place in folders if place.is_dir()), None)
-    if folder is None:
-        remedy = "install the distribution again, or read them where this one came from"
-        raise UnknownName("the pages of the documentation", "none beside the package", remedy)
+    folder = documents() / "docs"
     proofs = {f"{PROOFS}/{path.stem}": path for path in sorted((folder / PROOFS).glob("*.md"))}
     catalogue = proofs.pop(f"{PROOFS}/README", None)
     return {
@@ -76,26 +93,118 @@ def pages_by_topic() -> dict[str, Path]:
     }
 
 
-def topic_of(cited: str, pages: dict[str, Path]) -> str:
+def other_files() -> dict[str, Path]:
+    """Return by its path every text that pages link to and that is none of them: programs, proofs, root pages.
+
+    Examples
+    --------
+    >>> {"proofs/Privacy.v", "examples/gallery/income.py", "SECURITY.md"} <= other_files().keys()
+    True
+    """
+    root, pages = documents(), set(pages_by_topic().values())
+    found = [root / name for name in AT_THE_ROOT if (root / name).is_file()]
+    for folder in FOLDERS:
+        found += [path for path in sorted((root / folder).rglob("*")) if path.suffix in TEXTS and path not in pages]
+    return {path.relative_to(root).as_posix(): path for path in found}
+
+
+def texts_of(cited: str) -> dict[str, str]:
+    """Return what a citation means, by the topic of each page: whole pages, or the section that a mark names.
+
+    Examples
+    --------
+    >>> list(texts_of("E2d+E4")), list(texts_of("docs/mechanisms.md#long-tables")), list(texts_of("income.py"))
+    (['proofs/E2d', 'proofs/E4'], ['mechanisms'], ['examples/gallery/income.py'])
+    """
+    page, _, mark = cited.strip().partition("#")
+    pages, others = pages_by_topic(), {**other_files(), **_own_file(page)}
+    names = [page] if "+" not in page else page.split("+")
+    topics = [topic_of(name, pages, others) for name in names]
+    texts = {topic: {**others, **pages}[topic].read_text("utf-8") for topic in topics}
+    return {topic: section(text, mark, topic) for topic, text in texts.items()} if mark else texts
+
+
+def _own_file(cited: str) -> dict[str, Path]:
+    """Return the package's own file that a page links to, as in ../src/equipoise/errors.py; nothing for other texts."""
+    path = _without_steps(cited)
+    own = Path(__file__).parents[1] / path.removeprefix(SOURCE)
+    inside = path.startswith(SOURCE) and ".." not in PurePosixPath(path).parts and own.suffix in TEXTS
+    return {path: own} if inside and own.is_file() else {}
+
+
+def _without_steps(path: str) -> str:
+    """Return a path without the steps upwards that a link from a page has."""
+    return re.sub(r"^(?:\.\.?/)+", "", path)
+
+
+def topic_of(cited: str, pages: dict[str, Path], others: dict[str, Path] | None = None) -> str:
     """Return the topic that a name or a citation means; refuse one that there is none of, with those like it.
 
     Examples
     --------
     >>> pages = {"sgd": Path("sgd.md"), "proofs": Path("README.md"), "proofs/A2": Path("A2.md")}
-    >>> [topic_of(cited, pages) for cited in ("sgd", "docs/sgd.md#steps", "docs/proofs/A2.md", "a2", "docs/proofs/")]
+    >>> cited = ("sgd", "docs/sgd.md#several-classes", "docs/proofs/A2.md", "a2", "docs/proofs/")
+    >>> [topic_of(name, pages) for name in cited]
     ['sgd', 'sgd', 'proofs/A2', 'proofs/A2', 'proofs']
+    >>> topic_of("../../proofs/Privacy.v", pages, {"proofs/Privacy.v": Path("Privacy.v")})
+    'proofs/Privacy.v'
     """
+    others = others or {}
+    path = _without_steps(cited.strip().partition("#")[0])
     # Names of proofs hold points, so that only the ending of a page is taken away.
-    path = cited.strip().partition("#")[0].removesuffix(".md").removesuffix("/README")
-    name = str(PurePosixPath(path)).removeprefix("docs/")
-    known = {topic.casefold(): topic for topic in pages}
-    for wanted in (name.casefold(), f"{PROOFS}/{name.casefold()}"):
+    name = str(PurePosixPath(path.removesuffix(".md").removesuffix("/README"))).removeprefix("docs/")
+    known = {topic.casefold(): topic for topic in (*others, *pages)}
+    for wanted in (path.casefold(), f"{path}.md".casefold(), name.casefold(), f"{PROOFS}/{name}".casefold()):
         if wanted in known:
             return known[wanted]
-    stems = {**{topic.rpartition("/")[2]: topic for topic in pages}, **{topic: topic for topic in pages}}
-    near = dict.fromkeys(stems[stem] for stem in difflib.get_close_matches(name, stems, n=NEAR))
+    # A file by the end of its path or by its name alone, where only one has it.
+    like = [topic for topic in others if _ends_in(topic.casefold(), path.casefold())]
+    if len(like) == 1:
+        return like[0]
+    stems = {last: topic for topic in (*others, *pages) for last in (topic.rpartition("/")[2], topic)}
+    near = dict.fromkeys([*like, *(stems[stem] for stem in difflib.get_close_matches(name, stems, n=NEAR))])
     remedy = f"did you mean {', '.join(near)}?" if near else "equipoise docs lists them"
     raise UnknownName("a page of the documentation", repr(cited), remedy)
+
+
+def _ends_in(path: str, name: str) -> bool:
+    """Return whether a file is named by the end of its path, with its ending or without."""
+    return bool(name) and any(f"/{way}".endswith(f"/{name}") for way in (path, path.rpartition(".")[0]))
+
+
+def section(text: str, mark: str, topic: str) -> str:
+    r"""Return the section of a page that a mark names, to the next heading of its level; refuse a mark of none.
+
+    Examples
+    --------
+    >>> section("# Noise\n\n## On grids\n\nFine.\n\n### Why?\n\nSo.\n\n## Else\n", "on-grids", "noise")
+    '## On grids\n\nFine.\n\n### Why?\n\nSo.\n'
+    """
+    lines, fenced = text.splitlines(), False
+    found: dict[str, tuple[int, int]] = {}
+    for place, line in enumerate(lines):
+        fenced ^= line.startswith("```")
+        if not fenced and (heading := re.match(r"(#+) +(.*)", line)):
+            found.setdefault(mark_of(heading[2]), (place, len(heading[1])))
+    if mark not in found:
+        near = ", ".join(f"{topic}#{name}" for name in difflib.get_close_matches(mark, found, n=NEAR))
+        remedy = f"did you mean {near}?" if near else f"equipoise docs {topic} prints the whole page"
+        raise UnknownName(f"a section of {topic}", f"#{mark}", remedy)
+    first, level = found[mark]
+    last = next((place for place, depth in found.values() if place > first and depth <= level), len(lines))
+    return "\n".join(lines[first:last]).rstrip() + "\n"
+
+
+def mark_of(heading: str) -> str:
+    """Return the mark that links name a heading by, as forges make it.
+
+    Examples
+    --------
+    >>> mark_of("Rows of `few` entries: why?")
+    'rows-of-few-entries-why'
+    """
+    shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w -]", "", shown).strip().replace(" ", "-")
 
 
 def title_of(text: str) -> str:
@@ -106,4 +215,4 @@ def title_of(text: str) -> str:
     >>> title_of("# Noise\n\nOn grids.")
     'Noise'
     """
-    return next((line.removeprefix("# ").strip() for line in text.splitlines() if line.startswith("# ")), "")
+    return next((line.lstrip("#").strip() for line in text.splitlines() if re.match("#+ ", line)), "")

@@ -96,8 +96,8 @@ class Purchase:
     bounds: BlankBounds | None
     ledger: Remaining | None
 
-    def lines(self) -> tuple[str, ...]:
-        """Return what is bought and left, a line each."""
+    def bought(self) -> tuple[str, ...]:
+        """Return what is bought, a line each."""
         lines = []
         if self.buys is not None:
             lines.append(
@@ -106,6 +106,11 @@ class Purchase:
             )
         if self.bounds is not None:
             lines.append(self.bounds.line())
+        return tuple(lines)
+
+    def lines(self) -> tuple[str, ...]:
+        """Return what is bought and left, a line each."""
+        lines = self.bought()
         if self.ledger is None:
             return (*lines, "ledger: none; the spend would be recorded nowhere")
         left = f"epsilon {self.ledger.epsilon} and delta {self.ledger.delta} remain before it"

@@ -1,8 +1,9 @@
 """`equipoise plan`: the whole argument before any data."""
 
-from dataclasses import asdict
+import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,19 +13,34 @@ from equipoise.cli.progress import waiting
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.summary import Verbose, told
+from equipoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from equipoise.data.schema import Schema
+    from equipoise.vocabulary.facts import Domain
 
 
 def command(
-    n_samples: Annotated[int, typer.Option("--n-samples", "-n", help="The public number of rows.")],
-    n_features: Annotated[int, typer.Option("--n-features", "-d", help="The number of columns.")],
     epsilon: Epsilon,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="The schema.toml that train will have, in place of -n, -d, classes, labels and norms."),
+    ] = None,
+    n_samples: Annotated[
+        int | None,
+        typer.Option("--n-samples", "--rows", "-n", help="The public number of rows; a schema may declare it."),
+    ] = None,
+    n_features: Annotated[int | None, typer.Option("--n-features", "-d", help="The number of columns.")] = None,
     delta: Delta = 0.0,
     model: Model = "",
-    row_norm: RowNorm = 1.0,
+    row_norm: RowNorm = None,
     row_sum: RowSum = None,
     classes: Classes = None,
     labels: Labels = None,
     radius: Radius = None,
+    private_bounds: Annotated[
+        float | None, typer.Option(help="The part of epsilon that pays for bounds the schema leaves blank.")
+    ] = None,
     alpha: Alpha = "public",
     mechanism: Mechanism = "auto",
     recipe: RecipeText = "",
@@ -43,14 +59,30 @@ def command(
     from equipoise.artifact.staging import new_file
     from equipoise.estimators.classifier import PrivateClassifier
 
-    task, other = ("classification", "pass --labels LOW,HIGH") if labels is None else ("regression", "pass --classes")
-    kind = model_for(model, task, other)
-    if classes is None and labels is None and issubclass(kind, PrivateClassifier):
-        classes = "0,1"
+    described: Schema | None = None
+    if schema is None:
+        if n_samples is None or n_features is None or private_bounds is not None:
+            raise InvalidParameter(
+                "a plan for --schema SCHEMA, or for -n ROWS and -d COLUMNS",
+                "--private-bounds without a schema" if private_bounds is not None else "not both of -n and -d",
+                "write --schema schema.toml, or the two public numbers",
+            )
+        task, other = (
+            ("classification", "pass --labels LOW,HIGH") if labels is None else ("regression", "pass --classes")
+        )
+        kind = model_for(model, task, other)
+        if classes is None and labels is None and issubclass(kind, PrivateClassifier):
+            classes = "0,1"
+        domain: Domain | Schema = read_domain(row_norm, classes, labels, radius, row_sum)
+    else:
+        beside = {"-d": n_features, "--row-norm": row_norm, "--row-sum": row_sum, "--classes": classes}
+        _refuse_beside_a_schema({**beside, "--labels": labels, "--radius": radius})
+        domain = described = _described(schema, n_samples, private_bounds)
+        kind = model_for(model, described.task, "correct what [target] in the schema says")
     wanted = {
         "epsilon": epsilon,
         "delta": delta,
-        "domain": read_domain(row_norm, classes, labels, radius, row_sum),
+        "domain": domain,
         "alpha": read_alpha(alpha),
         "mechanism": mechanism,
         "fit_intercept": intercept,
@@ -58,8 +90,8 @@ def command(
     }
     face = kind(**for_model(kind, wanted))
     with waiting("planning", as_json):
-        certificate = face.plan(n_samples, n_features)
-    print(certificate.to_json() if as_json else _in_words(certificate, verbose), end="")
+        certificate = face.plan() if described is not None else face.plan(n_samples, n_features)
+    print(certificate.to_json() if as_json else _in_words(certificate, verbose, schema, described), end="")
     if out is not None:
         with new_file(out) as file:
             file.write(certificate.to_json())
@@ -100,11 +132,39 @@ def _trade_off(certificate: Certificate) -> str:
     return trade_off_page(facts, [asdict(point) for point in found.points], [asdict(gain) for gain in found.gains])
 
 
-def _in_words(certificate: Certificate, verbose: bool) -> str:
-    """Return the plan in words; the whole argument ends with certified bounds on risk, if noise is on the weights."""
+def _refuse_beside_a_schema(given: dict[str, Any]) -> None:
+    """Refuse options that say what a schema says."""
+    if found := [option for option, value in given.items() if value is not None]:
+        raise InvalidParameter(
+            "public facts in one place: the schema, or options",
+            f"--schema and {', '.join(found)}",
+            "leave the options out; columns, target and the norm of rows stand in the schema",
+        )
+
+
+def _described(path: Path, n_samples: int | None, private_bounds: float | None) -> "Schema":
+    """Return the schema of a file; its number of rows may be blank and named beside it."""
+    from equipoise.data.schema import Schema
+
+    facts = Schema.from_toml(path)
+    if n_samples is not None and facts.n_samples not in (None, n_samples):
+        remedy = "leave --rows out, or correct n in the schema"
+        raise InvalidParameter(f"the {facts.n_samples} rows that the schema declares", f"--rows {n_samples}", remedy)
+    if n_samples is not None:
+        facts = replace(facts, n_samples=n_samples)
+    return facts if private_bounds is None else facts.with_private_bounds(private_bounds)
+
+
+def _in_words(certificate: Certificate, verbose: bool, path: Path | None, schema: "Schema | None") -> str:
+    """Return the plan in words, with what it buys for a schema; the whole argument ends with certified risks."""
     text = told(certificate, verbose)
+    if schema is not None:
+        from equipoise.cli.dry_run import purchase
+
+        text += "".join(f"  {line}\n" for line in purchase(certificate, schema, None).bought())
     if not verbose:
-        return f"{text}The whole argument: the same with --verbose. Next: equipoise train TABLE --schema schema.toml\n"
+        table = shlex.join(["equipoise", "train", "TABLE", "--schema", "schema.toml" if path is None else str(path)])
+        return f"{text}The whole argument: the same with --verbose. Next: {table}\n"
     if certificate.kind != "output":
         return text
     from equipoise.planning.risk import risk

@@ -7,7 +7,7 @@ import typer
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Domain, Label
 
-RowNorm = Annotated[float, typer.Option(help="Rows are clipped to this L2 norm.")]
+RowNorm = Annotated[float | None, typer.Option(help="Rows are clipped to this L2 norm; 1 if left out.")]
 Classes = Annotated[str | None, typer.Option(help="The public classes, for example 0,1 or no,yes.")]
 Labels = Annotated[str | None, typer.Option(help="The public range of the target, for example 0,400.")]
 RowSum = Annotated[float | None, typer.Option(help="Rows are clipped to this sum of absolute values, too.")]
@@ -15,17 +15,18 @@ Radius = Annotated[float | None, typer.Option(help="A constraint on the norm of 
 
 
 def read_domain(
-    row_norm: float, classes: str | None, labels: str | None, radius: float | None, row_sum: float | None
+    row_norm: float | None, classes: str | None, labels: str | None, radius: float | None, row_sum: float | None
 ) -> Domain:
-    """Return the domain that the options describe.
+    """Return the domain that the options describe; rows of norm 1 where none is named.
 
     Examples
     --------
-    >>> read_domain(1.0, "0,1", None, None, None).classes
-    (0, 1)
+    >>> domain = read_domain(None, "0,1", None, None, None)
+    >>> domain.classes, domain.row_norm
+    ((0, 1), 1.0)
     """
     return Domain(
-        row_norm,
+        1.0 if row_norm is None else row_norm,
         classes=None if classes is None else tuple(_label(part) for part in classes.split(",")),
         labels=None if labels is None else _range(labels),
         radius=radius,

@@ -23,7 +23,7 @@ from equipoise.data.unread import NUMERIC_KINDS
 Array = NDArray[np.float64]
 
 # Values of exactly these types become numbers in one go in the same way as one by one.
-PLAIN_TYPES = {str, float, int, bool, type(None)}
+PLAIN_TYPES = {float, int, bool, type(None)}
 
 # Real numbers are compared with so many known ones at most, and sorted where there are more.
 FEW_NUMBERS = 32
@@ -311,12 +311,12 @@ def _one_by_one(
 
 
 def _numbers_of_objects(values: NDArray[Any]) -> Array:
-    # NumPy reads some types otherwise than float() does (datetime64), so it may only be asked about plain ones.
+    # NumPy reads some types otherwise than the rule does (datetime64, text), so it may only be asked about plain ones.
     if PLAIN_TYPES.issuperset(map(type, values)):
         try:
             return values.astype(np.float64)
-        except (ValueError, OverflowError):
-            pass  # some text is no number: one by one
+        except OverflowError:
+            pass  # some whole number is larger than doubles: one by one
     return np.fromiter(map(number_of, values), dtype=np.float64, count=len(values))
 
 

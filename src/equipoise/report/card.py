@@ -19,12 +19,18 @@ CARD_STYLE = (
     + """
 body { max-width: 820px; } h2 { font-size: 1.05rem; margin: 1.1rem 0 .25rem; } p, ul { margin: .25rem 0; }
 ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-wrap: anywhere; }
-@media (max-width: 30rem) { td:first-child { min-width: 4.5rem; }
-  td:not(:first-child), th { overflow-wrap: break-word; } }
+.matrix th, .matrix td { min-width: 0; padding: .25rem .4rem; }
+@media (max-width: 30rem) { td:first-child { min-width: 7.5rem; }
+  td:not(:first-child), th { overflow-wrap: break-word; }
+  .matrix thead { display: none; } .matrix, .matrix caption, .matrix tbody, .matrix tr, .matrix td { display: block; }
+  .matrix tr { border-bottom: 1px solid var(--line); padding: .3rem 0; } .matrix td::before { color: var(--soft);
+    content: attr(data-name) ": "; } .matrix small { display: inline; margin: 0 .4rem; }
+  .matrix tbody td, .matrix td:first-child { text-align: left; border: 0; padding: .1rem .3rem; min-width: 0;
+    overflow-wrap: anywhere; } }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: .4rem 1.2rem; }
 .pictures figure { margin: .5rem 0; } .pictures svg { display: block; width: 100%; max-width: 24rem; height: auto;
   overflow: visible; }
-.pictures .wide { overflow: visible; } .matrix th, .matrix td { min-width: 0; padding: .25rem .4rem; }
+.pictures > * { min-width: 0; }
 @page { size: A4; margin: 11mm 13mm; }
 @media print { body { font-size: 9.6px; line-height: 1.36; } h1 { font-size: 17px; } h2 { font-size: 11.5px;
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; }
@@ -68,16 +74,16 @@ def _lines(rows: Rows) -> str:
 
 def html(card: Mapping[str, Any]) -> str:
     """Return the card as one HTML page without any script; nothing in it can be fetched."""
-    parts = [f'<h1>{escape(_title(card))}</h1><p class="soft">{escape(_lead(card))}</p>']
+    parts = [f'<h1>{_breakable(_title(card))}</h1><p class="soft">{_breakable(_lead(card))}</p>']
     for section in _sections(card):
-        parts.append(f"<h2>{escape(section.title)}</h2>")
-        parts += (f"<p>{escape(line)}</p>" for line in section.lines)
+        parts.append(f"<h2>{_breakable(section.title)}</h2>")
+        parts += (f"<p>{_breakable(line)}</p>" for line in section.lines)
         if section.points:
-            parts.append("<ul>" + "".join(f"<li>{escape(point)}</li>" for point in section.points) + "</ul>")
+            parts.append("<ul>" + "".join(f"<li>{_breakable(point)}</li>" for point in section.points) + "</ul>")
         if section.rows:
             head, *rest = section.rows
-            cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-            body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rest)
+            cells = "".join(f'<th scope="col">{_breakable(name)}</th>' for name in head)
+            body = "".join("<tr>" + "".join(f"<td>{_breakable(cell)}</td>" for cell in row) + "</tr>" for row in rest)
             parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
         if section.pictures:
             parts.append(f'<div class="pictures">{"".join(map(_figure, section.pictures))}</div>')
@@ -91,10 +97,21 @@ def html(card: Mapping[str, Any]) -> str:
 """
 
 
+def _breakable(text: str) -> str:
+    """Return a text for HTML, in which a long name may be broken behind an underscore before it is anywhere else.
+
+    Examples
+    --------
+    >>> _breakable("status_of_<x>")
+    'status_<wbr>of_<wbr>&lt;x&gt;'
+    """
+    return escape(text).replace("_", "_<wbr>")
+
+
 def _figure(picture: Picture) -> str:
     """Return a picture below its title; what it shows is in the figures above, or on the evaluation's own page."""
     words = f"{picture.title}. {picture.caption}".replace("?.", "?")
-    return f"<figure>{picture.drawn()}<figcaption>{escape(words[:1].upper() + words[1:])}</figcaption></figure>"
+    return f"<figure>{picture.drawn()}<figcaption>{_breakable(words[:1].upper() + words[1:])}</figcaption></figure>"
 
 
 def _inert(text: str) -> str:

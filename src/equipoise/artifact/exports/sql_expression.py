@@ -3,7 +3,7 @@
 Steps are selections inside of each other, each of one row and without a table, so that no number is computed twice and
 raw columns are named nowhere but in the innermost. A limit of one row keeps a planner from putting an inner step into
 an outer one again and again. Only what both databases have with the same meaning is used: CAST, TRIM, LTRIM, NULLIF,
-SUBSTR, LENGTH, CASE, and of mathematical functions SQRT, EXP, SIN and COS where they are needed.
+SUBSTR, LENGTH, ABS, CASE, and of mathematical functions SQRT, EXP, SIN and COS where they are needed.
 """
 
 from itertools import zip_longest
@@ -39,7 +39,7 @@ class SelectList(Export):
             "A released model as columns of a SELECT list, for SQLite and PostgreSQL.",
             model.origin,
             "Use it as: SELECT id, <this text> FROM a_table_with_the_raw_columns",
-            "Columns of numbers must be numeric there, all others text, whole numbers, truth values or dates.",
+            "Columns of numbers may be numeric or text there, all others text, whole numbers, truth values or dates.",
         )
         return "\n".join([*(f"-- {comment}" for comment in comments), ",\n".join(columns), ""]).encode()
 

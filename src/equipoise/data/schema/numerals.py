@@ -62,7 +62,7 @@ class Numerals:
         if self.common or text is None:
             return number_of(text)
         plain = text.strip().translate(self._places)
-        return number_of(plain) if "_" not in plain or _GROUPED.fullmatch(plain) else math.nan
+        return number_of(plain.replace("_", "")) if "_" not in plain or _GROUPED.fullmatch(plain) else math.nan
 
 
 COMMON = Numerals()

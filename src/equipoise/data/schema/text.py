@@ -92,15 +92,27 @@ def same_moments(text: str) -> tuple[str, ...]:
 
 
 def number_of(value: Any) -> float:
-    """Return a value or a text as Python's float reads it, or NaN where it is no number. No value whatsoever raises.
+    """Return a value or a text as a number, or NaN where it is none. No value whatsoever raises.
+
+    A text is a number as databases and files of all kinds write it: blanks around it, a sign, digits 0 to 9 with a
+    point among them or none, an exponent. Python's float reads some texts more: digits with underscores between them,
+    and those of other scripts. They are none here, so that a text is the same number wherever a model is used
+    (docs/schema.md#what-is-a-number).
 
     Examples
     --------
-    >>> [number_of(value) for value in (" 3.5 ", 7, True, "seven", None)]
-    [3.5, 7.0, 1.0, nan, nan]
+    >>> [number_of(value) for value in (" 3.5 ", 7, True, ".5", "1e3", "seven", "1_0", "\uff11", None)]
+    [3.5, 7.0, 1.0, 0.5, 1000.0, nan, nan, nan, nan]
     """
     try:
-        return float(value)
+        number = float(value)
+        # Asked of what Python reads, which most texts that are no numbers never reach.
+        if isinstance(value, str):
+            if "_" in value or not (value.isascii() or value.strip().isascii()):
+                return math.nan
+        elif isinstance(value, bytes | bytearray) and b"_" in value:
+            return math.nan
+        return number
     except ENDINGS:
         raise
     except BaseException:  # a value inside a private row never raises
