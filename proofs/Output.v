@@ -6,7 +6,7 @@ From mathcomp.classical Require Import boolp classical_sets functions cardinalit
 From mathcomp.analysis Require Import reals ereal topology normedtype realfun sequences signed esum.
 From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
 From Equipoise Require Import Arithmetic InnerProduct Minimisers Losses Radius Existence Approximate Groups.
-From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise.
+From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise Independent.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -23,12 +23,11 @@ Local Notation ip := (coordinates R d).
 Local Notation norm := (norm ip).
 Implicit Types lambda noise : {measure set (vectors R d) -> \bar R}.
 
-(* The laws `spherical_laplace` and `laplace`: densities with respect to Lebesgue measure on R^d. *)
+(* The laws `spherical_laplace`, a density with respect to Lebesgue measure on R^d, and `laplace`, independent variables. *)
 Definition spherical_laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
   has_density (lebesgue R d) noise (fun k => c * expR (- (norm k / b))).
 
-Definition laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
-  has_density (lebesgue R d) noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))).
+Definition laplace noise (b : R) := noise setT = 1%E /\ independent_laplace b noise.
 
 (* Noise at a scale that hides the sensitivity Delta (pages D1 and D2). *)
 Definition calibrated noise (Delta epsilon : R) := exists2 b, 0 < b &
@@ -47,9 +46,9 @@ Theorem calibrated_hides noise (Delta epsilon : R) w w' : calibrated noise Delta
   norm (w - w') <= Delta -> close epsilon 0 (shifted noise w) (shifted noise w').
 Proof.
 have invariant : translation_invariant (lebesgue R d) by move=> v E; exact: lebesgue_translation.
-move=> [b b0 [[[_ [c c0 density]] scale]|[[_ [c c0 density]] scale]]] near; apply: close_weaken scale _.
+move=> [b b0 [[[_ [c c0 density]] scale]|[[_ independent] scale]]] near; apply: close_weaken scale _.
   exact: (D1 invariant density b0 c0 near).
-exact: (D2 invariant density b0 c0 near).
+exact: (D2_independent b0 independent near).
 Qed.
 
 (* What stands in a slot is a row, a row of a class with a count, or a person: any P. *)
