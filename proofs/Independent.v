@@ -146,14 +146,14 @@ by move=> j; case: eqP => // ->.
 Qed.
 
 (* Page D2, about independent Laplace variables of scale b. *)
-Theorem D2_independent d (noise : {measure set (vectors d) -> \bar R}) (Delta : R) (w w' : 'rV[R]_d) :
+Theorem D2 d (noise : {measure set (vectors d) -> \bar R}) (Delta : R) (w w' : 'rV[R]_d) :
   independent_laplace noise -> (norm (coordinates R d) (w - w') <= Delta)%R ->
   close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w').
 Proof.
 move=> independent near; have invariant : translation_invariant (lebesgue d) by move=> v E; exact: lebesgue_translation.
 have [noise' [c [one c0 density]]] := laplace_exists d b_gt0.
 have same := independent_laplace_unique independent (laplace_independent one c0 density).
-apply: (D2 invariant _ b_gt0 c0 near); have [mp p0 pE] := density; split=> // E mE.
+apply: (product_laplace invariant _ b_gt0 c0 near); have [mp p0 pE] := density; split=> // E mE.
 by rewrite same // pE.
 Qed.
 
