@@ -181,6 +181,106 @@ apply: (@le_trans _ _ 0); last by rewrite mulr_ge0 // ltW.
 by rewrite pmulr_lle0 ?ltW // invr_gt0 addr_gt0 ?ltr01 ?expR_gt0.
 Qed.
 
+(* Beyond its peak the pull falls. *)
+Lemma logistic_pull_falling x r : 0 <= r <= x -> 1 <= (r - 1) * expR r -> x / (1 + expR x) <= r / (1 + expR r).
+Proof.
+move=> /andP[r0 rx] turn; have p (z : R) : 0 < 1 + expR z by rewrite addr_gt0 ?ltr01 ?expR_gt0.
+rewrite (ler_pdivr_mulr _ _ (p x)) mulrAC (ler_pdivl_mulr _ _ (p r)).
+have t := ler_wpmul2l r0 (expR_tangent r x); have d0 : 0 <= x - r by rewrite subr_ge0.
+have t' := ler_wpmul2l d0 turn.
+by apply: (@le_by2 _ _ _ _ _ _ _ t t'); real_ring R.
+Qed.
+
+(* The logistic loss with its slope clipped at sigmoid(corner): linear beyond. *)
+Variable corner : R.
+Let cap := sigmoid corner.
+
+Definition clipped_softplus x : R := softplus (Num.min x corner) + cap * Num.max 0 (x - corner).
+
+Lemma clipped_softplus_subslope x : subslope clipped_softplus x (Num.min (sigmoid x) cap).
+Proof.
+have low z : z <= corner -> clipped_softplus z = softplus z.
+  by move=> zc; rewrite /clipped_softplus (min_idPl zc) (max_idPl _) ?subr_le0 // mulr0 addr0.
+have high z : corner <= z -> clipped_softplus z = softplus corner + cap * (z - corner).
+  by move=> cz; rewrite /clipped_softplus (min_idPr cz) (max_idPr _) ?subr_ge0.
+move=> x'; have [xc|/ltW cx] := leP x corner.
+  have s := sigmoid_le xc; rewrite (min_idPl s) (low _ xc).
+  have [/low -> |/ltW cx'] := leP x' corner; first exact: softplus_subslope.
+  rewrite (high _ cx'); have e := softplus_subslope x corner.
+  have d : 0 <= x' - corner by rewrite subr_ge0.
+  by apply: (@le_by2 _ _ _ _ _ _ _ e (ler_wpmul2r d s)); rewrite /cap; real_ring R.
+have s := sigmoid_le cx; rewrite (min_idPr s) (high _ cx).
+have [/low -> |/ltW /high ->] := leP x' corner.
+  by apply: (@le_by1 _ _ _ _ _ (softplus_subslope corner x')); rewrite /cap; real_ring R.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /cap; real_ring R.
+Qed.
+
+Definition clipped_logistic m : R := clipped_softplus (- y * m).
+Definition clipped_logistic_slope m : R := - y * Num.min (sigmoid (- y * m)) cap.
+
+Lemma clipped_logistic_subslope m : subslope clipped_logistic m (clipped_logistic_slope m).
+Proof.
+have := @subslope_affine R clipped_softplus (- y) 0 1 (Num.min (sigmoid (- y * m)) cap) m ler01.
+rewrite addr0 => /(_ (clipped_softplus_subslope _)) h m'; have := h m'.
+by rewrite !mul1r !addr0 /clipped_logistic /clipped_logistic_slope (mulrC (Num.min _ _)).
+Qed.
+
+Lemma clipped_logistic_lipschitz a b : `|clipped_logistic_slope a - clipped_logistic_slope b| <= 1 * `|a - b|.
+Proof.
+rewrite -mulrBr normrM normrN y1 mul1r.
+have step (u v : R) : Num.min u cap - Num.min v cap <= `|u - v|.
+  rewrite ler_subl_addl; have [_|_] := leP v cap; last by rewrite ler_paddr // le_minl lexx orbT.
+  by rewrite -ler_subl_addl (le_trans _ (ler_norm _)) // ler_add2r le_minl lexx.
+apply: (@le_trans _ _ `|sigmoid (- y * a) - sigmoid (- y * b)|).
+  by rewrite ler_norml step ler_oppl opprB distrC step.
+apply: le_trans (sigmoid_lipschitz _ _) _.
+by rewrite mul1r mul1r -mulrBr normrM normrN y1 mul1r.
+Qed.
+
+Lemma clipped_logistic_slope_bound m reach : `|m| <= reach ->
+  `|clipped_logistic_slope m| <= Num.min cap (sigmoid reach).
+Proof.
+move=> mr; have /andP[/ltW pos _] := sigmoid_between (- y * m); have /andP[/ltW cap0 _] := sigmoid_between corner.
+rewrite normrM normrN y1 mul1r ger0_norm; last by rewrite le_minr pos.
+rewrite le_minr !le_minl lexx orbT /=; apply/orP; left.
+by apply: sigmoid_le; exact: margin.
+Qed.
+
+(* Its pull: the logistic loss's, or that at the corner, whose margin is -corner, or that at the end of the reach. *)
+Lemma clipped_logistic_pulls m reach p : `|m| <= reach ->
+  [\/ 0 <= p /\ 1 <= p * expR (1 + p),
+      [/\ p = - corner * cap, corner <= 0 & 1 <= (- corner - 1) * expR (- corner)] |
+      p = reach * Num.min cap (sigmoid (- reach)) /\ (reach <= - corner \/ (reach - 1) * expR reach <= 1)] ->
+  - (m * clipped_logistic_slope m) <= p.
+Proof.
+move=> mr; set z := y * m; set q := Num.min (sigmoid (- z)) cap.
+have -> : - (m * clipped_logistic_slope m) = z * q.
+  have e : - y * m = - z by rewrite mulNr.
+  by rewrite /clipped_logistic_slope e -/q; move: q => q; rewrite /z; real_ring R.
+have /andP[/ltW s0 _] := sigmoid_between (- z); have /andP[/ltW c0 _] := sigmoid_between corner; rewrite -/cap in c0.
+have q0 : 0 <= q by rewrite le_minr s0.
+have qs : q <= sigmoid (- z) by rewrite le_minl lexx.
+have qc : q <= cap by rewrite le_minl lexx orbT.
+have zr : z <= reach by rewrite (le_trans (ler_norm _)) // normrM y1 mul1r.
+have r0 := le_trans (normr_ge0 m) mr.
+have at_margin x : x * sigmoid (- x) = x / (1 + expR x) by rewrite /sigmoid opprK.
+have [z0|/ltW z0] := leP z 0.
+  move=> cases; apply: (@le_trans _ _ 0); first by rewrite mulr_le0_ge0.
+  case: cases => [[p0 _] //|[-> corner0 _]|[-> _]]; first by rewrite mulr_ge0 // oppr_ge0.
+  by rewrite mulr_ge0 // le_minr c0; case/andP: (sigmoid_between (- reach)) => /ltW.
+have zs := ler_wpmul2l z0 qs; rewrite at_margin in zs.
+move=> [[p0 top]|[-> corner0 turn]|[-> before]].
+- exact: le_trans zs (logistic_pull_top _ p0 top).
+- have [zc|/ltW cz] := leP z (- corner); first by apply: ler_pmul.
+  apply: le_trans zs _; rewrite /cap -[corner in sigmoid corner]opprK at_margin.
+  by apply: logistic_pull_falling; rewrite // oppr_ge0 corner0.
+- have zqc : z * q <= reach * cap by exact: ler_pmul.
+  have [_|_] := leP cap (sigmoid (- reach)); first exact: zqc.
+  case: before => [before|turn].
+    by apply: (le_trans zqc); rewrite ler_wpmul2l // /cap; apply: sigmoid_le; rewrite ler_oppr.
+  by apply: le_trans zs _; rewrite at_margin; apply: logistic_pull_rising; rewrite ?z0.
+Qed.
+
 End logistic.
 End exponential.
 
@@ -215,6 +315,36 @@ move=> top0 topP turnP n0 mu0 min0.
 apply: (smooth_radius B0 ler01 featureB (fun z => logistic_subslope (label z))
   (fun z => logistic_lipschitz (labels z)) n0 mu0 convexC convexr min0) => z m mr.
 exact: logistic_pulls.
+Qed.
+
+(* The logistic loss with clipped slopes: 2 B cap as soon as the cap is in reach. *)
+Theorem A2_clipped_logistic corner r : rows_as_in_A2 ip
+  (row_loss ip (fun z => clipped_logistic (label z) corner) feature)
+  (is_gradient ip (fun z => clipped_logistic_slope (label z) corner) feature) penalty C (fun w => norm w <= r)
+  (2 * (B * Num.min (sigmoid corner) (sigmoid (B * r)))) mu.
+Proof.
+apply: (smooth_rows ler01 featureB (fun z => clipped_logistic_subslope (label z) corner)
+  (fun z => clipped_logistic_lipschitz (labels z) corner) convexC convexr) => z z' w wr.
+have size z'' : norm (row_gradient ip (fun z => clipped_logistic_slope (label z) corner) feature z'' w)
+    <= B * Num.min (sigmoid corner) (sigmoid (B * r)).
+  rewrite normZ mulrC; apply: ler_pmul; rewrite ?norm_ge0 //; apply: clipped_logistic_slope_bound => //.
+  by apply: le_trans (prediction_size featureB z'' w) _; rewrite ler_wpmul2l.
+apply: (le_trans (norm_triangle _ _ _)); rewrite normN mulr_natl mulr2n; exact: ler_add.
+Qed.
+
+Theorem A2_clipped_logistic_radius corner (p : R) n (S : 'I_n -> Z) r w :
+  [\/ 0 <= p /\ 1 <= p * expR (1 + p),
+      [/\ p = - corner * sigmoid corner, corner <= 0 & 1 <= (- corner - 1) * expR (- corner)] |
+      p = B * r * Num.min (sigmoid corner) (sigmoid (- (B * r))) /\
+      (B * r <= - corner \/ (B * r - 1) * expR (B * r) <= 1)] ->
+  (0 < n)%N -> 0 < mu -> minimiser C penalty 0 ->
+  minimiser C (objective (row_loss ip (fun z => clipped_logistic (label z) corner) feature) penalty S) w ->
+  norm w <= r -> norm w <= Num.sqrt (p / mu).
+Proof.
+move=> pull n0 mu0 min0 min wr; have r0 := le_trans (norm_ge0 ip w) wr.
+apply: (smooth_radius B0 ler01 featureB (fun z => clipped_logistic_subslope (label z) corner)
+  (fun z => clipped_logistic_lipschitz (labels z) corner) n0 mu0 convexC convexr min0 _ min wr) => z m mr.
+exact: clipped_logistic_pulls mr pull.
 Qed.
 
 End logistic_rows.
