@@ -99,6 +99,11 @@ Qed.
 
 End smooth_rows.
 
+(* The loop of page A2, (v): a map that keeps every bound of x a bound, from any bound on, however often. *)
+Theorem radius_iteration (R : realType) (step : R -> R) (x r0 : R) k :
+  (forall r, x <= r -> x <= step r) -> x <= r0 -> x <= iter k step r0.
+Proof. by move=> better x0; elim: k => //= k; exact: better. Qed.
+
 (* A residual clipped to an interval, and the convex function that has it for a slope. *)
 Section clipped.
 Variable R : realType.
