@@ -28,6 +28,9 @@ have := strong_monotonicity convexC convexF subw ((minimiser_subgradient ip _ _ 
 by rewrite subr0 => h; apply: (le_trans h); exact: dot_norm.
 Qed.
 
+(* What a solver returns: within b of an exact minimiser. *)
+Definition near_minimiser C F b w := exists2 w_S, minimiser C F w_S & norm (w - w_S) <= b.
+
 (* Page A4, the statement: b is any bound on exact minimisers. *)
 Theorem A4 mu tau b w w' w_S w_S' :
   norm (w_S - w_S') <= b -> norm (w - w_S) <= tau / mu -> norm (w' - w_S') <= tau / mu ->

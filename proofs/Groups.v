@@ -4,7 +4,7 @@
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals.
-From Equipoise Require Import Arithmetic InnerProduct Minimisers.
+From Equipoise Require Import Arithmetic InnerProduct Minimisers Radius Approximate.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -86,96 +86,163 @@ apply: (admissible_distance ag) Gs => [|z b Gb]; last by rewrite norm_subC; exac
 by have := Gs'_near _ _ G0; rewrite subr0.
 Qed.
 
-(* What stands in a slot is of any type P, and counts as the group `shares p` of rows. *)
-Theorem shared_slots (P : Type) (shares : P -> seq (R * Z)) (penalty : V -> R) (C D : V -> Prop)
-    n (S S' : 'I_n -> P) (Gam mu : R) w w' :
-  (forall p, admissible (shares p)) ->
-  neighbours S S' -> 0 < mu -> convex_set C ->
-  (forall z, convex ip C (loss z)) -> strongly_convex ip mu C penalty ->
-  (forall z, slopes ip (G z) (loss z)) ->
-  (forall x z z' s s', D x -> G z x s -> G z' x s' -> norm (s - s') <= Gam) ->
-  (forall x, D x -> exists z, G z x 0) ->
-  let F := objective (fun p => group_loss (shares p)) penalty in
-  (forall (S : 'I_n -> P) x, minimiser C (F n S) x -> D x) ->
-  minimiser C (F n S) w -> minimiser C (F n S') w' -> norm (w - w') <= Gam / (n%:R * mu).
+(* Lemma R: the pull of a group is at most a row's. *)
+Lemma group_pull (pull : R) g w s : admissible g -> 0 <= pull ->
+  (forall z s, G z w s -> - dot ip s w <= pull) -> group_slopes g w s -> - dot ip s w <= pull.
 Proof.
-move=> adm adj mu0 convexC convexl convexr slope diameter origin F inD minw minw'.
-have shares0 p : all (fun c : R * Z => 0 <= c.1) (shares p) by case/andP: (adm p).
-apply: (A2 (C := C) (loss := fun p => group_loss (shares p)) (penalty := penalty)
-  (G := fun p => group_slopes (shares p)) (D := D) adj mu0) => //.
-- by apply: objective_convex => // p; exact: group_convex.
-- by move=> p; exact: group_has_slopes.
-- move=> x p p' s s' Dx; apply: group_diameter => // [|]; last exact: origin.
-  by move=> z z' t t'; exact: diameter.
+move=> /andP[g0 g1] pull0 bound Gs; apply: (@le_trans _ _ (total g * pull)); last first.
+  by rewrite ler_pimull.
+elim: g g0 s Gs {g1} => [_ s ->|c g IH /= /andP[c0 g0] s [s1 [s2 [Gs1 Gs2 ->]]]].
+  by rewrite dot0l oppr0 /total big_nil mul0r.
+rewrite dotDl dotZl opprD /total big_cons -/(total g) mulrDl -mulrN.
+by apply: ler_add; [apply: ler_wpmul2l => //; exact: bound Gs1|exact: IH].
+Qed.
+
+(* So is its Lipschitz constant. *)
+Lemma group_lipschitz (rho : R) g x y : admissible g -> 0 <= rho ->
+  (forall z, `|loss z x - loss z y| <= rho * norm (x - y)) ->
+  `|group_loss g x - group_loss g y| <= rho * norm (x - y).
+Proof.
+move=> /andP[g0 g1] rho0 lipschitz; set D := rho * norm (x - y).
+have D0 : 0 <= D by rewrite mulr_ge0 ?norm_ge0.
+apply: (@le_trans _ _ (total g * D)); last by rewrite ler_pimull.
+elim: g g0 {g1} => [_|c g IH /= /andP[c0 g0]]; first by rewrite /group_loss !big_nil subrr normr0 /total big_nil mul0r.
+rewrite /group_loss !big_cons -!/(group_loss g _) /total big_cons -/(total g) mulrDl opprD addrACA.
+apply: (le_trans (ler_norm_add _ _)); apply: ler_add; last exact: IH.
+by rewrite -mulrBr normrM ger0_norm // ler_wpmul2l.
 Qed.
 
 End groups.
 
-Section persons.
+Section slots.
 Variables (R : realType) (V : lmodType R) (ip : inner_product V).
-Variables (Z : Type) (loss : Z -> V -> R) (G : Z -> V -> V -> Prop) (penalty : V -> R) (C D : V -> Prop).
+Variables (Z : Type) (loss : Z -> V -> R) (G : Z -> V -> V -> Prop) (penalty : V -> R) (C D : V -> Prop) (Gam rho mu : R).
 Add Field reals' : (real_field R).
 Local Notation norm := (norm ip).
 
 (* What the pages ask of rows, penalty and constraint; D is where minimisers lie. *)
-Definition rows_as_in_A2 (Gam mu : R) := [/\ convex_set C, forall z, convex ip C (loss z),
+Definition rows_as_in_A2 := [/\ convex_set C, forall z, convex ip C (loss z),
   strongly_convex ip mu C penalty, forall z, slopes ip (G z) (loss z) &
   forall x z z' s s', D x -> G z x s -> G z' x s' -> norm (s - s') <= Gam].
+
+(* The pages' bounds for any kind of slot. A2: exact minimisers. *)
+Definition minimisers_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) w w',
+  neighbours S S' -> (forall (S : 'I_n -> P) x, minimiser C (objective slot_loss penalty S) x -> D x) ->
+  minimiser C (objective slot_loss penalty S) w -> minimiser C (objective slot_loss penalty S') w' ->
+  norm (w - w') <= Gam / (n%:R * mu).
+
+(* A4: what a solver returns, within tau/mu of exact minimisers. *)
+Definition solved_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) tau w w',
+  neighbours S S' -> (forall (S : 'I_n -> P) x, minimiser C (objective slot_loss penalty S) x -> D x) ->
+  near_minimiser ip C (objective slot_loss penalty S) (tau / mu) w ->
+  near_minimiser ip C (objective slot_loss penalty S') (tau / mu) w' ->
+  norm (w - w') <= Gam / (n%:R * mu) + 2 * tau / mu.
+
+(* A4, "with the curvature of one dataset": points with subgradients p and p'; no minimiser need exist. *)
+Definition subgradients_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) w w' p p',
+  neighbours S S' -> D w' -> subgradient ip C (objective slot_loss penalty S) w p ->
+  subgradient ip C (objective slot_loss penalty S') w' p' ->
+  norm (w - w') <= (Gam / n%:R + norm p + norm p') / mu.
+
+(* A1. *)
+Definition lipschitz_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) w w',
+  neighbours S S' -> (forall z x y, D x -> D y -> `|loss z x - loss z y| <= rho * norm (x - y)) -> D w -> D w' ->
+  minimiser C (objective slot_loss penalty S) w -> minimiser C (objective slot_loss penalty S') w' ->
+  norm (w - w') <= 2 * rho / (n%:R * mu).
+
+(* Lemma R. *)
+Definition radius_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S : 'I_n -> P) pull w,
+  (0 < n)%N -> minimiser C penalty 0 -> 0 <= pull -> (forall z s, G z w s -> - dot ip s w <= pull) ->
+  minimiser C (objective slot_loss penalty S) w -> mu * norm w ^+ 2 <= pull.
+
+Definition as_rows (P : Type) (slot_loss : P -> V -> R) := [/\ minimisers_bound slot_loss, solved_bound slot_loss,
+  subgradients_bound slot_loss, lipschitz_bound slot_loss & radius_bound slot_loss].
+
+Hypotheses (mu_gt0 : 0 < mu) (rho_ge0 : 0 <= rho) (rows : rows_as_in_A2).
+Hypothesis origin : forall x, D x -> exists z, G z x 0.
+
+(* What stands in a slot is of any type P, and counts as the group `shares p` of rows. *)
+Theorem shared_slots (P : Type) (shares : P -> seq (R * Z)) :
+  (forall p, admissible (shares p)) -> as_rows (fun p => group_loss loss (shares p)).
+Proof.
+move=> adm; have [convexC convexl convexr slope diameter] := rows.
+have shares0 p : all (fun c : R * Z => 0 <= c.1) (shares p) by case/andP: (adm p).
+have convexF n (S : 'I_n -> P) : strongly_convex ip mu C (objective (fun p => group_loss loss (shares p)) penalty S).
+  by apply: objective_convex => // p; exact: group_convex.
+have group_slope p : slopes ip (group_slopes G (shares p)) (group_loss loss (shares p)) by exact: group_has_slopes.
+have one : subgradients_bound (fun p => group_loss loss (shares p)).
+  move=> n S S' w w' p p' adj Dw'; apply: (one_curvature adj mu_gt0 convexC (convexF _ S) group_slope) => q q' s s'.
+  by apply: (group_diameter (adm q) (adm q') _ (origin Dw')) => z z' t t'; exact: diameter.
+have exact_bound : minimisers_bound (fun p => group_loss loss (shares p)).
+  move=> n S S' w w' adj inD minw minw'.
+  have := one _ _ _ _ _ _ _ adj (inD _ _ minw') ((minimiser_subgradient ip _ _ _).1 minw)
+    ((minimiser_subgradient ip _ _ _).1 minw').
+  by rewrite norm0 !addr0 invfM mulrA.
+split=> //.
+- move=> n S S' tau w w' adj inD [w_S minw near] [w_S' minw' near'].
+  exact: (A4 (exact_bound _ _ _ _ _ adj inD minw minw') near near').
+- move=> n S S' w w' adj lipschitz Dw Dw'.
+  apply: (A1 (D := D) adj mu_gt0 rho_ge0 convexC (convexF n) _ Dw Dw') => p x y Dx Dy.
+  by apply: group_lipschitz => // z; exact: lipschitz.
+- move=> n S pull w n0 min0 pull0 bound.
+  apply: (lemma_R n0 convexC convexr min0 group_slope) => q s.
+  exact: (group_pull (adm q) pull0 bound).
+Qed.
 
 (* Page N1: a person is the list of their rows, the empty list an empty slot; the first k_max count. *)
 Definition person_loss (k_max : nat) (p : seq Z) w : R :=
   (size (take k_max p))%:R^-1 * \sum_(z <- take k_max p) loss z w.
 
-Theorem N1 k_max n (S S' : 'I_n -> seq Z) (Gam mu : R) w w' :
-  neighbours S S' -> 0 < mu -> rows_as_in_A2 Gam mu -> (forall x, D x -> exists z, G z x 0) ->
-  let F := objective (person_loss k_max) penalty in
-  (forall (S : 'I_n -> seq Z) x, minimiser C (F n S) x -> D x) ->
-  minimiser C (F n S) w -> minimiser C (F n S') w' -> norm (w - w') <= Gam / (n%:R * mu).
+Definition person_shares (k_max : nat) (p : seq Z) : seq (R * Z) :=
+  [seq ((size (take k_max p))%:R^-1, z) | z <- take k_max p].
+
+Lemma person_lossE k_max : person_loss k_max = fun p => group_loss loss (person_shares k_max p).
+Proof. by apply/funext => p; apply/funext => x; rewrite /group_loss big_map /person_loss mulr_sumr. Qed.
+
+Lemma person_admissible k_max p : admissible (person_shares k_max p).
 Proof.
-move=> adj mu0 [convexC convexl convexr slope diameter] origin.
-pose shares (p : seq Z) : seq (R * Z) := [seq ((size (take k_max p))%:R^-1, z) | z <- take k_max p].
-have -> : person_loss k_max = fun p => group_loss loss (shares p).
-  by apply/funext => p; apply/funext => x; rewrite /group_loss big_map /person_loss mulr_sumr.
-apply: shared_slots adj mu0 convexC convexl convexr slope diameter origin => p.
 rewrite /admissible all_map /total big_map; apply/andP; split.
   by rewrite (@eq_all _ _ predT) ?all_predT // => z /=; rewrite invr_ge0 ler0n.
 rewrite big_const_seq count_predT iter_addr_0 -[_ *+ size _]mulr_natl.
 by case: (size _) => [|k]; rewrite ?mul0r ?ler01 // divff ?pnatr_eq0.
 Qed.
 
+(* Page N1, part 1, for output perturbation. *)
+Theorem N1 k_max : as_rows (person_loss k_max).
+Proof. by rewrite person_lossE; apply: shared_slots; exact: person_admissible. Qed.
+
 (* Page N2: the row z counts for count z, at most 1. *)
-Theorem N2 (count : Z -> R) n (S S' : 'I_n -> Z) (Gam mu : R) w w' : (forall z, 0 <= count z <= 1) ->
-  neighbours S S' -> 0 < mu -> rows_as_in_A2 Gam mu -> (forall x, D x -> exists z, G z x 0) ->
-  let F := objective (fun z x => count z * loss z x) penalty in
-  (forall (S : 'I_n -> Z) x, minimiser C (F n S) x -> D x) ->
-  minimiser C (F n S) w -> minimiser C (F n S') w' -> norm (w - w') <= Gam / (n%:R * mu).
-Proof.
-move=> count01 adj mu0 [convexC convexl convexr slope diameter] origin.
-pose shares z : seq (R * Z) := [:: (count z, z)].
-have -> : (fun z x => count z * loss z x) = fun p => group_loss loss (shares p).
-  by apply/funext => z; apply/funext => x; rewrite /group_loss big_seq1.
-apply: shared_slots adj mu0 convexC convexl convexr slope diameter origin => z.
-by rewrite /admissible /total big_seq1 /= andbT.
-Qed.
+Variable count : Z -> R.
+Hypothesis count01 : forall z, 0 <= count z <= 1.
+
+Definition weighted_loss (z : Z) w : R := count z * loss z w.
+
+Definition row_shares (z : Z) : seq (R * Z) := [:: (count z, z)].
+
+Lemma weighted_lossE : weighted_loss = fun z => group_loss loss (row_shares z).
+Proof. by apply/funext => z; apply/funext => x; rewrite /group_loss big_seq1. Qed.
+
+Lemma row_admissible z : admissible (row_shares z).
+Proof. by rewrite /admissible /total big_seq1 /= andbT. Qed.
+
+Theorem N2 : as_rows weighted_loss.
+Proof. by rewrite weighted_lossE; apply: shared_slots; exact: row_admissible. Qed.
 
 (* Page N2, part 2: both. *)
-Definition weighted_person_loss (count : Z -> R) (k_max : nat) (p : seq Z) w : R :=
+Definition weighted_person_loss (k_max : nat) (p : seq Z) w : R :=
   (size (take k_max p))%:R^-1 * \sum_(z <- take k_max p) count z * loss z w.
 
-Theorem N2_persons (count : Z -> R) k_max n (S S' : 'I_n -> seq Z) (Gam mu : R) w w' :
-  (forall z, 0 <= count z <= 1) ->
-  neighbours S S' -> 0 < mu -> rows_as_in_A2 Gam mu -> (forall x, D x -> exists z, G z x 0) ->
-  let F := objective (weighted_person_loss count k_max) penalty in
-  (forall (S : 'I_n -> seq Z) x, minimiser C (F n S) x -> D x) ->
-  minimiser C (F n S) w -> minimiser C (F n S') w' -> norm (w - w') <= Gam / (n%:R * mu).
-Proof.
-move=> count01 adj mu0 [convexC convexl convexr slope diameter] origin.
-pose shares (p : seq Z) : seq (R * Z) :=
+Definition weighted_person_shares (k_max : nat) (p : seq Z) : seq (R * Z) :=
   [seq ((size (take k_max p))%:R^-1 * count z, z) | z <- take k_max p].
-have -> : weighted_person_loss count k_max = fun p => group_loss loss (shares p).
-  apply/funext => p; apply/funext => x; rewrite /group_loss big_map /weighted_person_loss mulr_sumr.
-  by apply: eq_bigr => z _; rewrite mulrA.
-apply: shared_slots adj mu0 convexC convexl convexr slope diameter origin => p.
+
+Lemma weighted_person_lossE k_max : weighted_person_loss k_max = fun p => group_loss loss (weighted_person_shares k_max p).
+Proof.
+apply/funext => p; apply/funext => x; rewrite /group_loss big_map /weighted_person_loss mulr_sumr.
+by apply: eq_bigr => z _; rewrite mulrA.
+Qed.
+
+Lemma weighted_person_admissible k_max p : admissible (weighted_person_shares k_max p).
+Proof.
 rewrite /admissible all_map /total big_map; apply/andP; split.
   rewrite (@eq_all _ _ predT) ?all_predT // => z /=.
   by rewrite mulr_ge0 ?invr_ge0 ?ler0n //; case/andP: (count01 z).
@@ -185,6 +252,9 @@ rewrite -mulr_sumr; apply: (@le_trans _ _ ((size (take k_max p))%:R^-1 * (size (
 by case: (size _) => [|k]; rewrite ?mulr0 ?ler01 // mulVf ?pnatr_eq0.
 Qed.
 
+Theorem N2_persons k_max : as_rows (weighted_person_loss k_max).
+Proof. by rewrite weighted_person_lossE; apply: shared_slots; exact: weighted_person_admissible. Qed.
+
 (* Page N2: F and F/C have the same minimisers. *)
 Lemma minimiser_scaled (c : R) (f : V -> R) w : 0 < c ->
   minimiser C f w <-> minimiser C (fun x => f x / c) w.
@@ -192,4 +262,4 @@ Proof.
 by move=> c0; split=> -[Cw h]; split=> // v /h; rewrite ler_pmul2r ?invr_gt0.
 Qed.
 
-End persons.
+End slots.

@@ -97,8 +97,8 @@ Qed.
 Lemma product_exponential k b : \prod_i expR (- (`|k 0 i| / b)) = expR (- (length1 k / b)).
 Proof. by rewrite /length1 mulr_suml -sumrN (big_morph _ (@expRD R) (expR0 R)). Qed.
 
-(* Page D2: the density of independent Laplace variables is the product of theirs. *)
-Theorem D2 lambda noise b c Delta w w' : translation_invariant lambda ->
+(* Page D2 for the density that is the product of the coordinates'; Independent.v says that it is their law. *)
+Theorem product_laplace lambda noise b c Delta w w' : translation_invariant lambda ->
   has_density lambda noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))) -> 0 < b -> 0 <= c ->
   norm (w - w') <= Delta -> close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w').
 Proof.

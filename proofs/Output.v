@@ -6,7 +6,7 @@ From mathcomp.classical Require Import boolp classical_sets functions cardinalit
 From mathcomp.analysis Require Import reals ereal topology normedtype realfun sequences signed esum.
 From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
 From Equipoise Require Import Arithmetic InnerProduct Minimisers Losses Radius Existence Approximate Groups.
-From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise.
+From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise Independent.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -23,12 +23,11 @@ Local Notation ip := (coordinates R d).
 Local Notation norm := (norm ip).
 Implicit Types lambda noise : {measure set (vectors R d) -> \bar R}.
 
-(* The laws `spherical_laplace` and `laplace`: densities with respect to Lebesgue measure on R^d. *)
+(* The laws `spherical_laplace`, a density with respect to Lebesgue measure on R^d, and `laplace`, independent variables. *)
 Definition spherical_laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
   has_density (lebesgue R d) noise (fun k => c * expR (- (norm k / b))).
 
-Definition laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
-  has_density (lebesgue R d) noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))).
+Definition laplace noise (b : R) := noise setT = 1%E /\ independent_laplace b noise.
 
 (* Noise at a scale that hides the sensitivity Delta (pages D1 and D2). *)
 Definition calibrated noise (Delta epsilon : R) := exists2 b, 0 < b &
@@ -47,9 +46,9 @@ Theorem calibrated_hides noise (Delta epsilon : R) w w' : calibrated noise Delta
   norm (w - w') <= Delta -> close epsilon 0 (shifted noise w) (shifted noise w').
 Proof.
 have invariant : translation_invariant (lebesgue R d) by move=> v E; exact: lebesgue_translation.
-move=> [b b0 [[[_ [c c0 density]] scale]|[[_ [c c0 density]] scale]]] near; apply: close_weaken scale _.
+move=> [b b0 [[[_ [c c0 density]] scale]|[[_ independent] scale]]] near; apply: close_weaken scale _.
   exact: (D1 invariant density b0 c0 near).
-exact: (D2 invariant density b0 c0 near).
+exact: (D2 b0 independent near).
 Qed.
 
 (* What stands in a slot is a row, a row of a class with a count, or a person: any P. *)
@@ -60,7 +59,12 @@ Definition exact_minimiser (S : table) w := minimiser C (objective loss penalty 
 
 (* The solver ends within tau/mu of an exact minimiser, whatever the rows (page A4). *)
 Definition solves (returned : table -> weights) (tau mu : R) :=
-  forall S, exists2 w_S, exact_minimiser S w_S & norm (returned S - w_S) <= tau / mu.
+  forall S, near_minimiser ip C (objective loss penalty S) (tau / mu) (returned S).
+
+(* Or it ends at a subgradient of norm at most tau, at points where the rows' gradient diameter is known; an exact
+   minimiser need not exist then. *)
+Definition flattens (returned : table -> weights) (tau : R) (D : weights -> Prop) := forall S, D (returned S) /\
+  exists2 p, subgradient ip C (objective loss penalty S) (returned S) p & norm p <= tau.
 
 Lemma release_private returned noise (bound tau mu epsilon : R) :
   (forall S S' w w', neighbours S S' -> exact_minimiser S w -> exact_minimiser S' w' -> norm (w - w') <= bound) ->
@@ -70,6 +74,19 @@ Proof.
 move=> stable solved hidden S S' adj; apply: calibrated_hides hidden _.
 have [w_S exactS nearS] := solved S; have [w_S' exactS' nearS'] := solved S'.
 exact: (A4 (stable _ _ _ _ adj exactS exactS') nearS nearS').
+Qed.
+
+Lemma release_private_flat returned noise (Gam tau mu epsilon : R) (D : weights -> Prop) : 0 < mu ->
+  (forall (S S' : table) w w' p p', neighbours S S' -> D w' -> subgradient ip C (objective loss penalty S) w p ->
+    subgradient ip C (objective loss penalty S') w' p' -> norm (w - w') <= (Gam / n%:R + norm p + norm p') / mu) ->
+  flattens returned tau D -> calibrated noise (Gam / (n%:R * mu) + 2 * tau / mu) epsilon ->
+  private epsilon 0 (fun S => shifted noise (returned S)).
+Proof.
+move=> mu0 stable flat hidden S S' adj; apply: calibrated_hides hidden _.
+have [_ [p sub small]] := flat S; have [Dw' [p' sub' small']] := flat S'.
+apply: le_trans (stable _ _ _ _ _ _ adj Dw' sub sub') _.
+rewrite invfM [X in _ <= X + _]mulrA -mulrDl ler_pmul2r ?invr_gt0 // -addrA ler_add2l mulr_natl mulr2n.
+exact: ler_add.
 Qed.
 
 End output.
@@ -128,43 +145,64 @@ Hypothesis mu_gt0 : 0 < mu.
 Hypothesis rows : rows_as_in_A2 ip loss G penalty C D Gam mu.
 Hypothesis hidden : calibrated noise (Gam / (n%:R * mu) + 2 * tau / mu) epsilon.
 
-(* Output perturbation as released, for rows: A2, A4, D1 and post-processing by any measurable f, as one theorem. *)
+(* Output perturbation as released, for rows: A2, A4, D1 and post-processing by any measurable f, as one theorem. The
+   solver ends near exact minimisers, or with small subgradients. *)
 Theorem output_perturbation (returned : ('I_n -> Z) -> weights) d0 (T : measurableType d0)
     (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  (forall S x, exact_minimiser loss penalty C (n := n) S x -> D x) -> solves loss penalty C returned tau mu ->
+  (forall S x, exact_minimiser loss penalty C (n := n) S x -> D x) /\ solves loss penalty C returned tau mu
+    \/ flattens loss penalty C returned tau D ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
 Proof.
-move=> inD solved; apply: N3_function.
-apply: release_private solved hidden => S S' w w' adj minw minw'.
 have [convexC convexl convexr slope diameter] := rows.
-by apply: (A2 adj mu_gt0 convexC (objective_convex S convexl convexr) slope diameter inD).
+move=> [[inD solved]|flat]; apply: N3_function; [apply: release_private solved hidden|
+  apply: (release_private_flat mu_gt0 _ flat hidden)].
+  by move=> S S' w w' adj; apply: (A2 adj mu_gt0 convexC (objective_convex S convexl convexr) slope diameter inD).
+move=> S S' w w' p p' adj Dw'.
+apply: (one_curvature adj mu_gt0 convexC (objective_convex S convexl convexr) slope) => z z' s s'.
+exact: diameter.
 Qed.
 
-(* The same for all rows of a person (N1) and for classes with counts of at most 1 (N2). *)
+(* The same for all rows of a person (N1), for classes with counts of at most 1 (N2), and for both. *)
 Hypothesis origin : forall x, D x -> exists z, G z x 0.
+
+Lemma output_perturbation_slots (P : Type) (slot_loss : P -> weights -> R) (returned : ('I_n -> P) -> weights)
+    d0 (T : measurableType d0) (f : vectors R d -> T) (mf : measurable_fun setT f) :
+  as_rows ip loss G penalty C D Gam 0 mu slot_loss ->
+  (forall S x, exact_minimiser slot_loss penalty C (n := n) S x -> D x) /\ solves slot_loss penalty C returned tau mu
+    \/ flattens slot_loss penalty C returned tau D ->
+  private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
+Proof.
+move=> [exact_bound _ one _ _] [[inD solved]|flat]; apply: N3_function.
+  by apply: release_private solved hidden => S S' w w' adj; exact: (exact_bound _ _ _ _ _ adj inD).
+by apply: (release_private_flat mu_gt0 _ flat hidden) => S S' w w' p p' adj; exact: one.
+Qed.
 
 Theorem output_perturbation_persons k_max (returned : ('I_n -> seq Z) -> weights) d0 (T : measurableType d0)
     (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  (forall S x, exact_minimiser (person_loss loss k_max) penalty C (n := n) S x -> D x) ->
-  solves (person_loss loss k_max) penalty C returned tau mu ->
+  (forall S x, exact_minimiser (person_loss loss k_max) penalty C (n := n) S x -> D x) /\
+    solves (person_loss loss k_max) penalty C returned tau mu
+    \/ flattens (person_loss loss k_max) penalty C returned tau D ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
-Proof.
-move=> inD solved; apply: N3_function.
-apply: release_private solved hidden => S S' w w' adj minw minw'.
-exact: (N1 adj mu_gt0 rows origin inD minw minw').
-Qed.
+Proof. exact: output_perturbation_slots (N1 mu_gt0 (lexx 0) rows origin k_max). Qed.
 
-Theorem output_perturbation_class_weights (count : Z -> R) (returned : ('I_n -> Z) -> weights)
+Variable count : Z -> R.
+Hypothesis count01 : forall z, 0 <= count z <= 1.
+
+Theorem output_perturbation_class_weights (returned : ('I_n -> Z) -> weights)
     d0 (T : measurableType d0) (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  (forall z, 0 <= count z <= 1) ->
-  (forall S x, exact_minimiser (fun z x => count z * loss z x) penalty C (n := n) S x -> D x) ->
-  solves (fun z x => count z * loss z x) penalty C returned tau mu ->
+  (forall S x, exact_minimiser (weighted_loss loss count) penalty C (n := n) S x -> D x) /\
+    solves (weighted_loss loss count) penalty C returned tau mu
+    \/ flattens (weighted_loss loss count) penalty C returned tau D ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
-Proof.
-move=> count01 inD solved; apply: N3_function.
-apply: release_private solved hidden => S S' w w' adj minw minw'.
-exact: (N2 count01 adj mu_gt0 rows origin inD minw minw').
-Qed.
+Proof. exact: output_perturbation_slots (N2 mu_gt0 (lexx 0) rows origin count01). Qed.
+
+Theorem output_perturbation_class_weights_persons k_max (returned : ('I_n -> seq Z) -> weights)
+    d0 (T : measurableType d0) (f : vectors R d -> T) (mf : measurable_fun setT f) :
+  (forall S x, exact_minimiser (weighted_person_loss loss count k_max) penalty C (n := n) S x -> D x) /\
+    solves (weighted_person_loss loss count k_max) penalty C returned tau mu
+    \/ flattens (weighted_person_loss loss count k_max) penalty C returned tau D ->
+  private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
+Proof. exact: output_perturbation_slots (N2_persons mu_gt0 (lexx 0) rows origin count01 k_max). Qed.
 
 End released.
 
@@ -235,21 +273,18 @@ Theorem output_perturbation_subgradients (penalty : weights -> R) (C : weights -
     (returned : ('I_n -> row) -> weights) (noise : {measure set (vectors R d) -> \bar R}) :
   0 < mu -> convex_set C -> strongly_convex ip mu C penalty ->
   (forall y, convex_line (phi y)) -> (forall y a b, `|phi y a - phi y b| <= l * `|a - b|) ->
-  (forall S, exists2 p, subgradient ip C (objective prediction_loss penalty S) (returned S) p & norm ip p <= tau) ->
+  flattens prediction_loss penalty C returned tau (fun=> True) ->
   calibrated noise (2 * (l * B) / (n%:R * mu) + 2 * tau / mu) epsilon ->
   private epsilon 0 (fun S => shifted noise (returned S)).
 Proof.
-move=> mu0 convexC convexr convexphi lipschitz ends hidden S S' adj; apply: calibrated_hides hidden _.
+move=> mu0 convexC convexr convexphi lipschitz flat hidden.
 have slope y m s := lipschitz_slope (m := m) (s := s) (lipschitz y).
-have [p sub small] := ends S; have [p' sub' small'] := ends S'.
-apply: (@le_trans _ _ ((2 * (l * B) / n%:R + norm ip p + norm ip p') / mu)).
-  apply: (@one_curvature _ _ ip _ prediction_loss penalty C n S S'
-    (fun z => prediction_slopes ip (phi (target z)) (features z)) _ _ _ _ p p' adj mu0 convexC) => //.
-  - by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
-  - by move=> z; apply: prediction_has_slopes; exact: convexphi.
-  - by move=> z z' s s'; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
-rewrite invfM [X in _ <= X + _]mulrA -mulrDl ler_pmul2r ?invr_gt0 // -addrA ler_add2l mulr_natl mulr2n.
-exact: ler_add.
+apply: (release_private_flat mu0 _ flat hidden) => S S' w w' p p' adj _.
+apply: (@one_curvature _ _ ip _ prediction_loss penalty C n S S'
+  (fun z => prediction_slopes ip (phi (target z)) (features z)) _ _ _ _ p p' adj mu0 convexC) => //.
+- by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
+- by move=> z; apply: prediction_has_slopes; exact: convexphi.
+- by move=> z z' s s'; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
 Qed.
 
 End predictions.
