@@ -262,3 +262,59 @@ apply: Q1_score => //; have [l same] := adj; exists l => r rl /=; by rewrite sam
 Qed.
 
 End quantile.
+
+(* N6: the score of an interval, and intervals for many columns. Values are of any type; `known` says which are not missing,
+   `inside J` which lie in J; T(I) are the shorter intervals of I. *)
+Section intervals.
+Variables (R : realType) (X J : Type) (known : X -> bool) (inside : J -> X -> bool) (g : R).
+Hypothesis g01 : 0 <= g <= 1.
+Add Field reals : (real_field R).
+
+Definition outside n j (x : 'I_n -> X) : R := \sum_i (known (x i) && ~~ inside j (x i))%:R.
+Definition interval_score n (whole : J) (shorter : seq J) (x : 'I_n -> X) :=
+  \big[Num.min/- outside whole x]_(j <- shorter) (outside j x - g * \sum_i (known (x i))%:R).
+
+Lemma min_moves (a a' b b' : R) : `|a - a'| <= 1 -> `|b - b'| <= 1 -> `|Num.min a b - Num.min a' b'| <= 1.
+Proof.
+have half (u u' v v' : R) : u <= u' + 1 -> v <= v' + 1 -> Num.min u v <= Num.min u' v' + 1.
+  by move=> hu hv; case: (leP u' v') => _; rewrite le_minl ?hu ?hv ?orbT.
+rewrite !ler_distl !ler_subl_addr => /andP[a1 a2] /andP[b1 b2]; apply/andP; split; exact: half.
+Qed.
+
+Theorem N6_score n whole shorter (x x' : 'I_n -> X) : neighbours x x' ->
+  `|interval_score whole shorter x - interval_score whole shorter x'| <= 1.
+Proof.
+move=> [i same]; have /andP[g0 g1] := g01; rewrite /interval_score.
+elim: shorter => [|j shorter IH]; [rewrite !big_nil|rewrite !big_cons; apply: min_moves => //].
+  rewrite /outside (count_moves R (fun y => known y && ~~ inside whole y) same) -opprD normrN addrC addKr.
+  by do 2 case: (_ && _); rewrite ?subrr ?subr0 ?sub0r ?normrN ?normr1 ?normr0.
+rewrite /outside (count_moves R (fun y => known y && ~~ inside j y) same) (count_moves R known same).
+have low : - g <= 1 - g by rewrite ler_addr ler01.
+have shape y : - g <= (known y && ~~ inside j y)%:R - g * (known y)%:R <= 1 - g.
+  by case: (known y); case: (inside j y); rewrite /= ?mulr1 ?mulr0 ?sub0r ?subr0 ?oppr0 ?lexx ?low ?oppr_le0 ?subr_ge0 ?g0 ?g1.
+have /andP[lo hi] := shape (x i); have /andP[lo' hi'] := shape (x' i); move: lo hi lo' hi'.
+set u := \sum_l _; set v := \sum_l _; set a := (_ && _)%:R; set b := (known _)%:R => lo hi.
+set a' := (_ && _)%:R; set b' := (known _)%:R => lo' hi'.
+have -> : u + (a - a') - g * (v + (b - b')) - (u - g * v) = (a - g * b) - (a' - g * b') by real_ring R.
+rewrite ler_norml; apply/andP; split.
+  by apply: (@le_by2 _ _ _ _ _ _ _ lo hi'); real_ring R.
+by apply: (@le_by2 _ _ _ _ _ _ _ lo' hi); real_ring R.
+Qed.
+
+(* The page: intervals for columns, each a map from rows to values. *)
+Variables (Z : Type) (n k : nat) (wholes : 'I_k.+1 -> J) (shorters : 'I_k.+1 -> seq J) (lambda parts : R).
+Hypotheses (lambda0 : 0 < lambda) (parts0 : 0 <= parts).
+
+Definition interval (column : Z -> X) (S : 'I_n -> Z) c := parts * interval_score (wholes c) (shorters c) (column \o S).
+
+Theorem N6 d (Y : measurableType d) (M : ('I_n -> Z) -> {measure set Y -> \bar R}) (columns : seq (Z -> X)) (e : R) :
+  choices lambda0 M (map interval columns) -> 2 * parts * (size columns)%:R <= e * lambda ->
+  private e 0 M /\ encoded_after e M.
+Proof.
+move=> drawnM scale; apply: (largest_noisy_scores parts0 drawnM); last by rewrite size_map.
+move=> i; case: columns drawnM scale => // column columns _ _; rewrite size_map => lt S S' c [l same].
+rewrite (nth_map column) // /interval -mulrBr normrM (ger0_norm parts0) -[X in _ <= X]mulr1 ler_wpmul2l //.
+by apply: N6_score; exists l => r rl /=; rewrite same.
+Qed.
+
+End intervals.
