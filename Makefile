@@ -79,7 +79,7 @@ $(AXE_READY): tests/accessibility/package-lock.json
 	cd tests/accessibility && npm ci --silent --no-audit --no-fund
 	@touch $(AXE_READY)
 
-proofs:  ## have Coq check the theorems of docs/machine-checked.md, about three minutes (Debian: coq, libcoq-mathcomp-analysis, libcoq-flocq)
+proofs:  ## have Coq check the theorems of docs/machine-checked.md, about three minutes (Debian: coq, libcoq-mathcomp-analysis, libcoq-flocq, libcoq-coquelicot)
 	timeout 600 proofs/check
 
 $(HANDBOOK_READY): handbook/requirements.lock $(READY)

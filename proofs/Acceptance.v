@@ -374,38 +374,81 @@ Proof.
 induction d as [|d IH]; simpl; [now rewrite total_const, Rmult_0_r|rewrite IH; symmetry; apply total_plus].
 Qed.
 
-(* Part 1 for one prediction a row and a ridge: slopes of convex losses grow. *)
+(* For one prediction a row and a ridge: slopes of convex losses grow, and so do gradients. *)
+Lemma monotone_gradient n d row w w_S slope mu : (0 < n)%nat ->
+  (forall i a b, 0 <= (slope i a - slope i b) * (a - b)) ->
+  mu * dot d (fun j => w j - w_S j) (fun j => w j - w_S j) <=
+    dot d (fun j => true_gradient n d row w slope mu j - true_gradient n d row w_S slope mu j) (fun j => w j - w_S j).
+Proof.
+intros n0 grows; assert (N0 : 0 < / INR n) by now apply Rinv_0_lt_compat, (lt_INR 0).
+set (v := fun j => w j - w_S j).
+assert (e : dot d (fun j => true_gradient n d row w slope mu j - true_gradient n d row w_S slope mu j) v =
+    total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
+      (dot d w (row i) - dot d w_S (row i)))) n + mu * dot d v v).
+  set (k := fun i => / INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))).
+  rewrite (total_eq (fun i => / INR n * _) (fun i => total (fun j => k i * row i j * v j) d)).
+    rewrite <- total_exchange; unfold dot; rewrite <- total_scale, <- total_plus; apply total_eq; intros j hj.
+    unfold true_gradient.
+    rewrite (total_eq (fun i => k i * row i j * v j) (fun i => v j * / INR n * (slope i (dot d w (row i)) * row i j)
+      + - (v j * / INR n) * (slope i (dot d w_S (row i)) * row i j))) by (intros; unfold k; ring).
+    rewrite total_plus, !total_scale; unfold v, Rdiv, dot; ring.
+  intros i _; unfold k, dot; rewrite (total_eq (fun j => _ * row i j * v j) (fun j =>
+    (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w j * row i j) +
+    - (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w_S j * row i j))).
+    rewrite total_plus, !total_scale; unfold dot; ring.
+  intros; unfold v, dot; ring.
+rewrite e; assert (0 <= total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
+    (dot d w (row i) - dot d w_S (row i)))) n); [|lra].
+apply total_ge0; intros i _; apply Rmult_le_pos; [lra|apply grows].
+Qed.
+
+(* Part 1, with the normal cone of a ball: x is w or w on the sphere, where nobody is further out, and so is the minimiser
+   where its multiplier is not 0. *)
+Lemma small_subgradient n d row x w_S slope mu lambda nu : (0 < n)%nat -> 0 < mu ->
+  (forall i a b, 0 <= (slope i a - slope i b) * (a - b)) -> 0 <= lambda -> 0 <= nu ->
+  lambda = 0 \/ norm d w_S <= norm d x -> nu = 0 \/ norm d x <= norm d w_S ->
+  (forall j, (j < d)%nat -> true_gradient n d row w_S slope mu j + nu * w_S j = 0) ->
+  mu * norm d (fun j => x j - w_S j) <= norm d (fun j => true_gradient n d row x slope mu j + lambda * x j).
+Proof.
+intros n0 mu0 grows l0 nu0 onx ons stationary.
+set (v := fun j => x j - w_S j); set (D := norm d v); assert (D0 : 0 <= D) by apply norm_ge0.
+set (p := fun j => true_gradient n d row x slope mu j + lambda * x j).
+assert (inner : mu * (D * D) <= dot d p v).
+  assert (h := monotone_gradient n d row x w_S slope mu n0 grows); fold v in h; unfold D; rewrite norm_square.
+  assert (e : dot d p v = dot d (fun j => true_gradient n d row x slope mu j - true_gradient n d row w_S slope mu j) v
+      + (lambda * (dot d x x - dot d x w_S) + nu * (dot d w_S w_S - dot d x w_S))).
+    unfold dot; rewrite !Rmult_minus_distr_l, <- !total_scale.
+    replace (total (fun i => lambda * (x i * x i)) d - total (fun i => lambda * (x i * w_S i)) d +
+      (total (fun i => nu * (w_S i * w_S i)) d - total (fun i => nu * (x i * w_S i)) d)) with
+      (total (fun i => lambda * (x i * x i) + - 1 * (lambda * (x i * w_S i)) + (nu * (w_S i * w_S i) + - 1 * (nu * (x i * w_S i)))) d)
+      by (rewrite !total_plus, !total_scale; ring).
+    rewrite <- total_plus; apply total_eq; intros j hj; unfold p, v.
+    assert (s := stationary j hj); replace (true_gradient n d row w_S slope mu j) with (- (nu * w_S j)) by lra; ring.
+  assert (cs := Rle_trans _ _ _ (Rle_abs _) (dot_norm d x w_S)).
+  assert (X0 := norm_ge0 d x); assert (S0 := norm_ge0 d w_S); rewrite <- !norm_square in e.
+  set (X := norm d x) in *; set (S := norm d w_S) in *.
+  assert (0 <= lambda * (X * X - dot d x w_S)).
+    destruct onx as [->|le]; [lra|]; apply Rmult_le_pos; [lra|].
+    assert (X * S <= X * X) by (apply Rmult_le_compat_l; lra); lra.
+  assert (0 <= nu * (S * S - dot d x w_S)).
+    destruct ons as [->|le]; [lra|]; apply Rmult_le_pos; [lra|].
+    assert (X * S <= S * S) by (apply Rmult_le_compat_r; lra); lra.
+  lra.
+assert (cs := Rle_trans _ _ _ (Rle_abs _) (dot_norm d p v)); fold D in cs.
+destruct (Rle_lt_or_eq_dec 0 D D0) as [pos|zero].
+  apply (Rmult_le_reg_r D); [exact pos|lra].
+rewrite <- zero, Rmult_0_r; apply norm_ge0.
+Qed.
+
+(* Without a constraint. *)
 Lemma small_gradient n d row w w_S slope mu : (0 < n)%nat -> 0 < mu ->
   (forall i a b, 0 <= (slope i a - slope i b) * (a - b)) ->
   (forall j, (j < d)%nat -> true_gradient n d row w_S slope mu j = 0) ->
   mu * norm d (fun j => w j - w_S j) <= norm d (true_gradient n d row w slope mu).
 Proof.
-intros n0 mu0 grows stationary; assert (N0 : 0 < / INR n) by now apply Rinv_0_lt_compat, (lt_INR 0).
-set (v := fun j => w j - w_S j); set (D := norm d v); assert (D0 : 0 <= D) by apply norm_ge0.
-set (G := true_gradient n d row w slope mu).
-assert (inner : mu * (D * D) <= dot d G v).
-  unfold D; rewrite norm_square.
-  assert (e : dot d G v = total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
-      (dot d w (row i) - dot d w_S (row i)))) n + mu * dot d v v).
-    set (k := fun i => / INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))).
-    rewrite (total_eq (fun i => / INR n * _) (fun i => total (fun j => k i * row i j * v j) d)).
-      rewrite <- total_exchange; unfold dot; rewrite <- total_scale, <- total_plus; apply total_eq; intros j hj.
-      rewrite <- (Rminus_0_r (G j)), <- (stationary j hj); unfold G, true_gradient.
-      rewrite (total_eq (fun i => k i * row i j * v j) (fun i => v j * / INR n * (slope i (dot d w (row i)) * row i j)
-        + - (v j * / INR n) * (slope i (dot d w_S (row i)) * row i j))) by (intros; unfold k; ring).
-      rewrite total_plus, !total_scale; unfold v, Rdiv; ring.
-    intros i _; unfold k, dot; rewrite (total_eq (fun j => _ * row i j * v j) (fun j =>
-      (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w j * row i j) +
-      - (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w_S j * row i j))).
-      rewrite total_plus, !total_scale; unfold dot; ring.
-    intros; unfold v, dot; ring.
-  rewrite e; assert (0 <= total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
-      (dot d w (row i) - dot d w_S (row i)))) n); [|lra].
-  apply total_ge0; intros i _; apply Rmult_le_pos; [lra|apply grows].
-assert (cs := Rle_trans _ _ _ (Rle_abs _) (dot_norm d G v)); fold D in cs.
-destruct (Rle_lt_or_eq_dec 0 D D0) as [pos|zero].
-  apply (Rmult_le_reg_r D); [exact pos|lra].
-rewrite <- zero, Rmult_0_r; apply norm_ge0.
+intros n0 mu0 grows stationary.
+rewrite (norm_eq d (true_gradient n d row w slope mu) (fun j => true_gradient n d row w slope mu j + 0 * w j)) by (intros; ring).
+apply (small_subgradient n d row w w_S slope mu 0 0); try lra; auto; intros j hj; rewrite (stationary j hj); ring.
 Qed.
 
 (* Page A4, part 3, without a constraint: from the test to the distance. g is the library's `rounding_unit`, h the 4096 + t of
@@ -438,14 +481,14 @@ Proof. exact (small_gradient n d row w w_S slope mu n0 mu0 grows stationary). Qe
 
 Let D0 : 0 <= D. Proof. apply norm_ge0. Qed.
 
-Let reach : norm d w <= r + D.
+Lemma reach : norm d w <= r + D.
 Proof.
 rewrite (norm_eq d w (fun j => w_S j + (w j - w_S j))) by (intros; ring).
 refine (Rle_trans _ _ _ (norm_triangle d _ _) _); unfold D in *; lra.
 Qed.
 
 (* At norm r + D slopes are at most rho + beta D, times B. *)
-Let further i : (i < n)%nat -> B * Rabs (slope i (dot d w (row i))) <= rho + beta * D.
+Lemma further i : (i < n)%nat -> B * Rabs (slope i (dot d w (row i))) <= rho + beta * D.
 Proof.
 intros hi; set (m := dot d w (row i)).
 assert (hm : Rabs m <= B * r + B * D).

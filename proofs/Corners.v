@@ -33,6 +33,18 @@ Lemma common_ge0 D : 0 <= f D. Proof. exact: sqrtr_ge0. Qed.
 Lemma sqr_common D : f D ^+ 2 = q ^+ 2 * D ^+ 2 + c.
 Proof. by rewrite sqr_sqrtr // addr_ge0 // mulr_ge0 ?sqr_ge0. Qed.
 
+(* Part 2: j common steps at once. *)
+Theorem C1_common_steps j D : 0 <= D ->
+  iter j f D = Num.sqrt (q ^+ (2 * j) * D ^+ 2 + c * \sum_(i < j) q ^+ (2 * i)).
+Proof.
+move=> D0; have pos i : 0 <= q ^+ (2 * i) by rewrite exprn_ge0.
+elim: j => [|j IH]; first by rewrite muln0 expr0 mul1r big_ord0 mulr0 addr0 sqrtr_sqr ger0_norm.
+rewrite iterS IH /common_growth sqr_sqrtr; last by rewrite addr_ge0 // mulr_ge0 ?sqr_ge0 // sumr_ge0.
+congr Num.sqrt; rewrite big_ord_recl muln0 expr0 mulrDr [c * (1 + _)]mulrDr mulr1 mulrA -exprD -mulnS -addrA.
+congr (_ + _); rewrite addrC; congr (_ + _); rewrite mulrCA; congr (_ * _); rewrite mulr_sumr.
+by apply: eq_bigr => i _; rewrite -exprD -mulnS.
+Qed.
+
 Lemma common_le D D' : 0 <= D -> D <= D' -> f D <= f D'.
 Proof.
 move=> D0 le; apply: ler_wsqrtr; rewrite ler_add2r ler_wpmul2l ?sqr_ge0 //.
@@ -139,46 +151,43 @@ Fixpoint movement T := if T is t.+1 then
 
 End movement.
 
-(* Part 3, steps of one length: passes of m steps with at most one hit each. *)
-Section fresh_orders.
-Variables (R : realType) (f H : R -> R) (g : R) (m : nat) (hit : nat -> bool).
-Hypotheses (f_le : forall x y, 0 <= x -> x <= y -> f x <= f y) (f0 : forall x, 0 <= f x).
-Hypotheses (H_le : forall x y, 0 <= x -> x <= y -> H x <= H y) (fH : forall x, 0 <= x -> f x <= H x).
-Hypotheses (order : forall x, 0 <= x -> f (H x) <= H (f x)) (g0 : 0 <= g) (gH : forall x, 0 <= x -> g <= H x).
-Hypothesis (once : forall t t', (t %/ m = t' %/ m)%N -> hit t -> hit t' -> t = t').
+(* Parts 3 and 5: passes of m steps with at most one hit each, and maps f, H and a number g for every pass, which bound what
+   its steps do. *)
+Section passes_of_steps.
+Variables (R : realType) (f H : nat -> R -> R) (g : nat -> R) (m : nat) (hit : nat -> bool) (moved : nat -> R).
+Hypotheses (f_le : forall e x y, 0 <= x -> x <= y -> f e x <= f e y) (f0 : forall e x, 0 <= f e x).
+Hypotheses (H_le : forall e x y, 0 <= x -> x <= y -> H e x <= H e y) (fH : forall e x, 0 <= x -> f e x <= H e x).
+Hypotheses (g0 : forall e, 0 <= g e).
+Hypotheses (moved0 : forall t, 0 <= moved t) (unmet : forall t, ~~ met hit t -> moved t = 0).
+Hypothesis (first_hit : forall t, ~~ met hit t -> hit t -> moved t.+1 <= g (t %/ m)%N).
+Hypothesis (moved_step : forall t, moved t.+1 <= (if hit t then H (t %/ m)%N (moved t) else f (t %/ m)%N (moved t))).
 Implicit Types (x y : R).
 
-Local Notation moved := (movement (fun=> f) (fun=> H) (fun=> g) hit).
+Let H0 e x : 0 <= x -> 0 <= H e x. Proof. by move=> x0; exact: le_trans (f0 e x) (fH e x0). Qed.
 
-Let H0 x : 0 <= x -> 0 <= H x. Proof. by move=> x0; exact: le_trans (f0 x) (fH x0). Qed.
-
-Let iter0 j x : 0 <= x -> 0 <= iter j f x.
+Let iter0 e j x : 0 <= x -> 0 <= iter j (f e) x.
 Proof. by case: j => //= j _; exact: f0. Qed.
 
 (* The orbit of an increasing map is monotone, so that it is largest at an end. *)
-Lemma orbit x j l : 0 <= x -> (j <= l)%N -> iter j f x <= Num.max x (iter l f x).
+Lemma orbit e x j l : 0 <= x -> (j <= l)%N -> iter j (f e) x <= Num.max x (iter l (f e) x).
 Proof.
-move=> x0 jl; have [up|/ltW down] := lerP x (f x); rewrite le_maxr; apply/orP; [right|left].
-  have grows e : iter e f x <= iter e.+1 f x by elim: e => //= e IH; apply: f_le => //; exact: iter0.
-  by rewrite -(subnK jl); elim: (l - j)%N => // e IH; rewrite addSn (le_trans IH).
+move=> x0 jl; have [up|/ltW down] := lerP x (f e x); rewrite le_maxr; apply/orP; [right|left].
+  have grows i : iter i (f e) x <= iter i.+1 (f e) x by elim: i => //= i IH; apply: f_le => //; exact: iter0.
+  by rewrite -(subnK jl); elim: (l - j)%N => // i IH; rewrite addSn (le_trans IH).
 by elim: j {jl} => //= j IH; apply: le_trans down; apply: f_le => //; exact: iter0.
 Qed.
 
-Let moved0 t : 0 <= moved t.
-Proof.
-elim: t => //= t IH; case: (met hit t); case: (hit t) => //; exact: H0.
-Qed.
-
-Let moved_step t : moved t.+1 <= (if hit t then H (moved t) else f (moved t)).
-Proof. by rewrite /=; case: (met hit t); case: (hit t) => //; exact: gH. Qed.
+Section fresh_orders.
+Hypothesis (order : forall e x, 0 <= x -> f e (H e x) <= H e (f e x)).
+Hypothesis (once : forall t t', (t %/ m = t' %/ m)%N -> hit t -> hit t' -> t = t').
 
 (* A pass from y on, after s of its steps. *)
-Let pass_from e y s : 0 <= y -> moved (e * m) <= y -> (0 < s <= m)%N -> moved (e * m + s) <= H (iter s.-1 f y).
+Let pass_from e y s : 0 <= y -> moved (e * m) <= y -> (0 < s <= m)%N -> moved (e * m + s) <= H e (iter s.-1 (f e) y).
 Proof.
 move=> y0 start /andP[s0 sm].
-suff : (forall t, (e * m <= t < e * m + s)%N -> ~~ hit t) /\ moved (e * m + s) <= iter s f y \/
-    moved (e * m + s) <= H (iter s.-1 f y) /\ exists2 t, (e * m <= t < e * m + s)%N & hit t.
-  case: s s0 sm => // s _ _ [[_ le]|[] //]; apply: (le_trans le); exact: fH (iter0 _ _).
+suff : (forall t, (e * m <= t < e * m + s)%N -> ~~ hit t) /\ moved (e * m + s) <= iter s (f e) y \/
+    moved (e * m + s) <= H e (iter s.-1 (f e) y) /\ exists2 t, (e * m <= t < e * m + s)%N & hit t.
+  case: s s0 sm => // s _ _ [[_ le]|[] //]; apply: (le_trans le); exact: fH _ (iter0 _ _ y0).
 elim: s s0 sm => // s IH _ sm.
 have block t : (e * m <= t < e * m + s.+1)%N -> (t %/ m = e)%N.
   move=> /andP[lo hi]; have m0 : (0 < m)%N by exact: leq_ltn_trans sm.
@@ -187,7 +196,7 @@ have block t : (e * m <= t < e * m + s.+1)%N -> (t %/ m = e)%N.
 have last : (e * m <= e * m + s < e * m + s.+1)%N by rewrite leq_addr addnS ltnSn.
 have wider t : (e * m <= t < e * m + s)%N -> (e * m <= t < e * m + s.+1)%N.
   by move=> /andP[-> lt]; rewrite addnS (ltn_trans lt).
-have next := moved_step (e * m + s); rewrite -addnS in next.
+have next := moved_step (e * m + s); rewrite -addnS (block _ last) in next.
 have [s0|s1] := posnP s.
   rewrite s0 addn0 in next last *; case: ifP next => hitt next.
     by right; split; [apply: (le_trans next); exact: H_le|exists (e * m)%N].
@@ -204,51 +213,124 @@ right; split; last by exists t => //; exact: wider.
 case: ifP next => hits next.
   have same : t = (e * m + s)%N by apply: once => //; rewrite (block t (wider t tin)) (block _ last).
   by move: tin; rewrite same ltnn andbF.
-apply: (le_trans next); apply: (le_trans (f_le (moved0 _) le)); case: s s1 {IH sm last wider next le tin block hits} => // s _.
-exact: order (iter0 _ y0).
+apply: (le_trans next); apply: (le_trans (f_le _ (moved0 _) le)); case: s s1 {IH sm last wider next le tin block hits} => // s _.
+exact: order _ (iter0 _ _ y0).
 Qed.
 
 (* The first pass: nothing before the hit, then g and common steps. *)
-Definition first_pass s := Num.max g (iter s.-1 f g).
+Definition first_pass s := Num.max (g 0%N) (iter s.-1 (f 0) (g 0%N)).
 
 Let first_pass_bound s : (0 < s <= m)%N -> moved s <= first_pass s.
 Proof.
 move=> /andP[s0 sm].
-suff : ~~ met hit s \/ (exists2 t, (t < s)%N & hit t) /\ exists2 j, (j < s)%N & moved s <= iter j f g.
-  move=> [nothing|[_ [j js le]]].
-    have -> : moved s = 0 by case: s {s0 sm} nothing => //= s; rewrite negb_or => /andP[/negbTE-> /negbTE->].
-    by rewrite le_maxr g0.
+suff : ~~ met hit s \/ (exists2 t, (t < s)%N & hit t) /\ exists2 j, (j < s)%N & moved s <= iter j (f 0) (g 0%N).
+  move=> [nothing|[_ [j js le]]]; first by rewrite unmet // le_maxr g0.
   by apply: (le_trans le); apply: orbit => //; rewrite -ltnS prednK.
 elim: s {s0} sm => [_|s IH sm]; first by left.
+have now : (s %/ m = 0)%N by rewrite divn_small.
 have [nothing|[[t ts hitt] [j js le]]] := IH (ltnW sm).
   have [hits|miss] := boolP (hit s); last by left; rewrite /= negb_or miss.
-  by right; split; [exists s|exists 0%N => //=; rewrite (negbTE nothing) hits].
+  by right; split; [exists s|exists 0%N => //=; rewrite -now first_hit].
 right; split; first by exists t => //; exact: ltnW.
 have miss : hit s = false.
   apply/negP => hits; have same : t = s by apply: once => //; rewrite !divn_small // (ltn_trans ts).
   by move: ts; rewrite same ltnn.
-exists j.+1; rewrite ?ltnS //; have next := moved_step s; rewrite miss in next.
+exists j.+1; rewrite ?ltnS //; have next := moved_step s; rewrite miss now in next.
 by apply: (le_trans next); exact: f_le.
 Qed.
 
-(* k whole passes and r steps. *)
-Definition fresh_orders k r :=
-  if k is e.+1 then H (iter r.-1 f (iter e (fun x => H (iter m.-1 f x)) (first_pass m))) else first_pass r.
+(* After e + 1 whole passes; after k whole passes and r steps. *)
+Fixpoint after_passes e :=
+  if e is e'.+1 then H e (iter m.-1 (f e) (after_passes e')) else first_pass m.
+
+Definition fresh_orders k r := if k is e.+1 then H k (iter r.-1 (f k) (after_passes e)) else first_pass r.
 
 Lemma fresh_orders_bound k r : (0 < r <= m)%N -> moved (k * m + r) <= fresh_orders k r.
 Proof.
 move=> rm; case: k => [|k]; first exact: first_pass_bound.
 have m0 : (0 < m <= m)%N by case/andP: rm => r0 rm; rewrite (leq_trans r0 rm) leqnn.
 have start0 : 0 <= first_pass m by rewrite le_maxr g0.
-have whole e : 0 <= iter e (fun x => H (iter m.-1 f x)) (first_pass m) /\
-    moved (e.+1 * m) <= iter e (fun x => H (iter m.-1 f x)) (first_pass m).
+have whole e : 0 <= after_passes e /\ moved (e.+1 * m) <= after_passes e.
   elim: e => [|e [pos IH]]; first by rewrite mul1n; split => //; exact: first_pass_bound.
-  split; first exact: H0 (iter0 _ pos).
+  split; first exact: H0 _ (iter0 _ _ pos).
   by rewrite mulSn addnC; exact: pass_from.
 by have [pos le] := whole k; exact: pass_from.
 Qed.
 
 End fresh_orders.
+
+(* One order for all passes, and maps that get no larger: the hit is at one place p of every pass, or nowhere. *)
+Section one_order.
+Hypothesis (falls : forall e x, 0 <= x -> f e.+1 x <= f e x).
+Variable p : nat.
+Hypotheses (pm : (p < m)%N) (place : forall t, hit t = (t %% m == p)%N).
+
+(* Right after the hit of pass e. *)
+Fixpoint after_hit e := if e is e'.+1 then H e (iter m.-1 (f e') (after_hit e')) else g 0%N.
+
+Let after_hit0 e : 0 <= after_hit e.
+Proof. by elim: e => [|e IH] //=; exact: H0 _ (iter0 _ _ IH). Qed.
+
+Let m0 : (0 < m)%N. Proof. exact: leq_ltn_trans pm. Qed.
+
+(* Between two hits: no hit, in the same pass or the next. *)
+Let between e j : (j.+1 < m)%N -> (hit (e * m + p + 1 + j) = false) /\
+  ((e * m + p + 1 + j) %/ m = e \/ (e * m + p + 1 + j) %/ m = e.+1)%N.
+Proof.
+move=> lt; have -> : (e * m + p + 1 + j = e * m + (p + j.+1))%N by rewrite -!addnA add1n.
+rewrite place modnMDl divnMDl //; split.
+  by apply/negbTE; rewrite -{2}(modn_small pm) -{2}[p]addn0 eqn_modDl mod0n modn_small.
+have : ((p + j.+1) %/ m < 2)%N by rewrite ltn_divLR // mul2n -addnn -addSn leq_add // ltnW.
+by case: (_ %/ m)%N => [|[|]] // _; rewrite ?addn0 ?addn1; [left|right].
+Qed.
+
+Let since e j : (j < m)%N -> moved (e * m + p + 1 + j) <= iter j (f e) (after_hit e).
+Proof.
+have next e' j' : (j'.+1 < m)%N -> moved (e' * m + p + 1 + j') <= iter j' (f e') (after_hit e') ->
+    moved (e' * m + p + 1 + j'.+1) <= iter j'.+1 (f e') (after_hit e').
+  move=> lt early; have [miss pass] := between e' lt; rewrite addnS.
+  apply: (le_trans (moved_step _)); rewrite miss; apply: (@le_trans _ _ (f e' (moved (e' * m + p + 1 + j')))).
+    by case: pass => -> //; exact: falls.
+  exact: f_le.
+elim: e j => [|e IHe]; elim=> [_|j IHj lt]; try by apply: next => //; exact/IHj/ltnW.
+  rewrite mul0n add0n addn0 addn1 /=; have -> : g 0%N = g (p %/ m)%N by rewrite divn_small.
+  apply: first_hit; last by rewrite place modn_small.
+  have : forall t, (t <= p)%N -> ~~ met hit t; last by apply.
+  elim=> //= t IH tp; rewrite negb_or IH ?(ltnW tp) // place modn_small ?(ltn_trans tp) // andbT.
+  by rewrite neq_ltn tp.
+rewrite addn0 addn1; apply: (le_trans (moved_step _)); rewrite place modnMDl modn_small // eqxx divnMDl // divn_small // addn0.
+apply: H_le => //; have := IHe m.-1; rewrite prednK // => /(_ (leqnn _)).
+by have -> : (e * m + p + 1 + m.-1 = e.+1 * m + p)%N by rewrite mulSnr -!addnA [(m + p)%N]addnC [(1 + _)%N]add1n prednK.
+Qed.
+
+Definition one_order_bound k r :=
+  Num.max (Num.max (after_hit k) (iter r.-1 (f k) (after_hit k)))
+    (if (0 < k)%N && (r < m)%N
+     then Num.max (iter r (f k.-1) (after_hit k.-1)) (iter m.-1 (f k.-1) (after_hit k.-1)) else 0).
+
+Lemma one_order_bounds k r : (0 < r <= m)%N -> moved (k * m + r) <= one_order_bound k r.
+Proof.
+move=> /andP[r0 rm]; rewrite /one_order_bound le_maxr; have [pr|rp] := ltnP p r.
+  have -> : (k * m + r = k * m + p + 1 + (r - p.+1))%N by rewrite -!addnA add1n addnS -addSn subnKC.
+  apply/orP; left; apply: le_trans (since _ _) _; first by apply: leq_trans rm; rewrite ltn_subrL r0.
+  by apply: orbit => //; rewrite -subn1 leq_sub2l.
+apply/orP; right; case: k => [|k].
+  rewrite mul0n add0n /= unmet //; elim: r {r0 rm} rp => //= t IH tp; rewrite negb_or IH ?(ltnW tp) // place.
+  by rewrite modn_small ?(ltn_trans tp) // neq_ltn tp.
+have rm' : (r < m)%N by exact: leq_ltn_trans rp pm.
+have -> : (k.+1 * m + r = k * m + p + 1 + (m + r - p.+1))%N.
+  by rewrite mulSnr -!addnA add1n addnS -addSn subnKC // (leq_trans pm) // leq_addr.
+rewrite /= rm'; apply: le_trans (since _ _) _.
+  by rewrite ltn_subLR ?(leq_trans pm) ?leq_addr // addnC ltn_add2r.
+have big : (r <= m + r - p.+1)%N by rewrite leq_subRL ?(leq_trans pm) ?leq_addr // leq_add2r.
+rewrite -{1}(subnK big) iterD; apply: le_trans (orbit _ (iter0 _ _ (after_hit0 _)) (_ : (_ <= m.-1 - r)%N)) _.
+  by apply: leq_sub2r; rewrite leq_subLR addSn -addnS prednK // addnC leq_add2r.
+by rewrite -iterD subnK // -ltnS prednK.
+Qed.
+
+End one_order.
+
+End passes_of_steps.
 
 Section corners.
 Variables (R : realType) (V : lmodType R) (ip : inner_product V).
@@ -405,35 +487,128 @@ have -> : descent_step mu (eta T) (batch_gradient S' T) (run S' T) =
 apply: (le_trans (common_step S T (visits S T) (visits S' T))); apply: common_le => //; exact: norm_ge0.
 Qed.
 
-(* Part 3, fresh orders: steps of one length c, T = k m + r. *)
-Corollary C1_fresh_orders S S' m k r (c : R) : neighbours S S' -> passes batch m -> (forall t, eta t = c) ->
-  a <= 2 * L -> Gam <= 2 * L -> (0 < r <= m)%N ->
-  norm (run S (k * m + r) - run S' (k * m + r)) <= fresh_orders (common 0) (hits 0) (first 0) m k r.
+(* Parts 3 and 5: passes with steps of at most `top` each, and shrinkage of at most `slow`. *)
+Section passes_of_rows.
+Variables (m : nat) (top slow : nat -> R).
+Hypotheses (m0 : (0 < m)%N) (below : forall t, eta t <= top (t %/ m)) (slower : forall t, q t <= slow (t %/ m)).
+Hypotheses (slow1 : forall e, slow e <= 1) (aL : a <= 2 * L) (GL : Gam <= 2 * L).
+
+Definition pass_common e := common_growth (slow e) (a ^+ 2 * top e ^+ 2).
+Definition pass_hits e := hit_growth (slow e) (a ^+ 2 * top e ^+ 2) (2 * L * top e) (Gam * top e / b%:R) b.
+Definition pass_first e := Gam * top e / b%:R.
+
+Let start_of e : (e * m %/ m = e)%N. Proof. by rewrite mulnK. Qed.
+Let top0 e : 0 <= top e. Proof. by rewrite -(start_of e); exact: le_trans (eta0 _) (below _). Qed.
+Let slow0 e : 0 <= slow e. Proof. by rewrite -(start_of e); exact: le_trans (q0 _) (slower _). Qed.
+Let L0 : 0 <= 2 * L. Proof. exact: le_trans aL. Qed.
+Let h0 e : 0 <= 2 * L * top e. Proof. by rewrite mulr_ge0. Qed.
+Let c0 e : 0 <= a ^+ 2 * top e ^+ 2. Proof. by rewrite mulr_ge0 ?sqr_ge0. Qed.
+Let hc e : a ^+ 2 * top e ^+ 2 <= (2 * L * top e) ^+ 2.
+Proof. by rewrite exprMn ler_wpmul2r ?sqr_ge0 // ler_pexpn2r ?nnegrE. Qed.
+Let c_le t : a ^+ 2 * eta t ^+ 2 <= a ^+ 2 * top (t %/ m) ^+ 2.
+Proof. by rewrite ler_wpmul2l ?sqr_ge0 // ler_pexpn2r ?nnegrE. Qed.
+
+Let share1 : 0 <= 1 - b%:R^-1 :> R. Proof. by rewrite subr_ge0 invf_le1 ?ltr0n // ler1n. Qed.
+
+Let common_pass t x : 0 <= x -> common t x <= pass_common (t %/ m) x.
 Proof.
-move=> [i same] once const aL GL rm; apply: (le_trans (C1 _ same)).
-have -> : common = fun=> common 0 by apply/funext => t; rewrite /common /q !const.
-have -> : hits = fun=> hits 0 by apply/funext => t; rewrite /hits /q !const.
-have -> : first = fun=> first 0 by apply/funext => t; rewrite /first !const.
-have Gam0 : 0 <= Gam by have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0.
-have e0 := eta0 0; have q1 : q 0 <= 1 by rewrite ler_subl_addr ler_addl mulr_ge0.
-have c0 : 0 <= a ^+ 2 * eta 0 ^+ 2 by rewrite mulr_ge0 ?sqr_ge0.
-have L0 : 0 <= 2 * L by exact: le_trans aL.
-have h0 : 0 <= 2 * L * eta 0 by exact: mulr_ge0.
-have first0 : 0 <= first 0 by rewrite /first mulr_ge0 // mulr_ge0.
-have hc : a ^+ 2 * eta 0 ^+ 2 <= (2 * L * eta 0) ^+ 2.
-  by rewrite exprMn ler_wpmul2r ?sqr_ge0 // ler_pexpn2r ?nnegrE.
-apply: fresh_orders_bound => //.
-- by move=> x y x0 xy; exact: common_le.
-- by move=> x; exact: common_ge0.
-- by move=> x y x0 xy; exact: hit_le.
-- by move=> x x0; exact: hit_above.
-- by move=> x x0; exact: C1_order.
-- move=> x x0; rewrite /hits /hit_growth le_minr ler_addr common_ge0 andbT.
-  apply: (@le_trans _ _ (b%:R^-1 * (q 0 * x + 2 * L * eta 0))).
-    rewrite /first mulrC ler_wpmul2l //; apply: (@le_trans _ _ (2 * L * eta 0)); first exact: ler_wpmul2r.
-    by rewrite ler_addr mulr_ge0.
-  by rewrite ler_addr mulr_ge0 ?common_ge0 // subr_ge0 invf_le1 ?ltr0n // ler1n.
-- by move=> t t' e ti ti'; exact: (once i).
+move=> x0; apply: ler_wsqrtr; apply: ler_add; last exact: c_le.
+by rewrite ler_wpmul2r ?sqr_ge0 // ler_pexpn2r ?nnegrE ?slower.
 Qed.
+
+Variables (S S' : 'I_n -> Z) (i : 'I_n).
+Hypothesis same : forall j, j != i -> S j = S' j.
+Let hit t := i \in batch t.
+Let moved := movement common hits first hit.
+
+Let Gam0 : 0 <= Gam. Proof. by have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0. Qed.
+
+Let first_pass_le t : first t <= pass_first (t %/ m).
+Proof. by rewrite /first /pass_first ler_wpmul2r // ler_wpmul2l. Qed.
+
+Let pass_first0 e : 0 <= pass_first e. Proof. by rewrite /pass_first mulr_ge0 // mulr_ge0. Qed.
+
+Let hits_pass t x : 0 <= x -> hits t x <= pass_hits (t %/ m) x.
+Proof.
+move=> x0; have fle := common_pass t x0.
+rewrite /hits /pass_hits /hit_growth le_minr; apply/andP; split; rewrite le_minl; apply/orP; [left|right].
+  apply: ler_add; first exact: ler_wpmul2l.
+  by rewrite ler_wpmul2l //; apply: ler_add; [rewrite ler_wpmul2r ?slower|rewrite ler_wpmul2l].
+by apply: ler_add => //; exact: first_pass_le.
+Qed.
+
+Let gH e x : 0 <= x -> pass_first e <= pass_hits e x.
+Proof.
+move=> x0; rewrite /pass_hits /hit_growth le_minr ler_addr common_ge0 andbT.
+apply: (@le_trans _ _ (b%:R^-1 * (slow e * x + 2 * L * top e))).
+  rewrite /pass_first mulrC ler_wpmul2l //; apply: (@le_trans _ _ (2 * L * top e)); first exact: ler_wpmul2r.
+  by rewrite ler_addr mulr_ge0.
+by rewrite ler_addr mulr_ge0 ?common_ge0.
+Qed.
+
+Let f_le e x y : 0 <= x -> x <= y -> pass_common e x <= pass_common e y.
+Proof. by move=> x0 xy; exact: common_le. Qed.
+Let f0 e x : 0 <= pass_common e x. Proof. exact: common_ge0. Qed.
+Let H_le e x y : 0 <= x -> x <= y -> pass_hits e x <= pass_hits e y.
+Proof. by move=> x0 xy; exact: hit_le. Qed.
+Let fH e x : 0 <= x -> pass_common e x <= pass_hits e x. Proof. by move=> x0; apply: hit_above => //; exact: pass_first0. Qed.
+
+Let moved0 t : 0 <= moved t.
+Proof.
+elim: t => //= t IH; case: (met hit t); case: (hit t) => //.
+- rewrite /hits /hit_growth le_minr; apply/andP; split; apply: addr_ge0; rewrite ?common_ge0 //; apply: mulr_ge0 => //.
+  + exact: common_ge0.
+  + by rewrite addr_ge0 // mulr_ge0.
+  + exact: mulr_ge0.
+- exact: common_ge0.
+- by rewrite /first mulr_ge0 // mulr_ge0.
+Qed.
+
+Let unmet t : ~~ met hit t -> moved t = 0.
+Proof. by case: t => //= t; rewrite negb_or => /andP[/negbTE-> /negbTE->]. Qed.
+
+Let first_hit t : ~~ met hit t -> hit t -> moved t.+1 <= pass_first (t %/ m).
+Proof. by move=> /negbTE /= -> ->; exact: first_pass_le. Qed.
+
+Let moved_step t : moved t.+1 <= (if hit t then pass_hits (t %/ m) (moved t) else pass_common (t %/ m) (moved t)).
+Proof.
+rewrite /=; case: (met hit t); case: (hit t) => //.
+- exact: hits_pass.
+- exact: common_pass.
+- exact: le_trans (first_pass_le t) (gH _ (moved0 t)).
+Qed.
+
+Theorem C1_fresh_orders k r : passes batch m -> (0 < r <= m)%N ->
+  norm (run S (k * m + r) - run S' (k * m + r)) <= fresh_orders pass_common pass_hits pass_first m k r.
+Proof.
+move=> once rm; apply: (le_trans (C1 _ same)); apply: (fresh_orders_bound f_le f0 H_le fH pass_first0 moved0 unmet first_hit moved_step) => //.
+  by move=> e x x0; apply: C1_order => //; exact: pass_first0.
+by move=> t t' e ti ti'; exact: (once i).
+Qed.
+
+(* One order for all passes, steps that never grow, one shrinkage. *)
+Theorem C1_one_order k r : passes batch m -> one_order batch m -> (forall e, top e.+1 <= top e) -> (forall e, slow e.+1 = slow e) ->
+  (0 < r <= m)%N ->
+  norm (run S (k * m + r) - run S' (k * m + r)) <= one_order_bound pass_common pass_hits pass_first m k r.
+Proof.
+move=> once ordered shorter steady rm; apply: (le_trans (C1 _ same)); rewrite -/hit -/moved.
+have falls e x : 0 <= x -> pass_common e.+1 x <= pass_common e x.
+  move=> x0; rewrite /pass_common steady; apply: ler_wsqrtr; rewrite ler_add2l ler_wpmul2l ?sqr_ge0 //.
+  by rewrite ler_pexpn2r ?nnegrE.
+have again e t : batch (t + e * m) = batch t by elim: e => [|e IH]; rewrite ?addn0 // mulSn [(m + _)%N]addnC addnA ordered.
+have repeats t : hit t = hit (t %% m)%N by rewrite /hit {1}(divn_eq t m) addnC again.
+have [p hp|never] := pickP (fun p : 'I_m => hit p).
+  apply: (one_order_bounds f_le f0 H_le fH pass_first0 moved0 unmet first_hit moved_step falls (ltn_ord p)) => // t.
+  rewrite repeats; apply/idP/eqP => [ht|->] //; apply: (once i) => //; by rewrite !divn_small ?ltn_mod.
+have none t : ~~ met hit t.
+  elim: t => //= t IH; rewrite negb_or IH andbT repeats.
+  by have := never (Ordinal (ltn_pmod t m0)); rewrite /= => ->.
+have pos : 0 <= after_hit pass_common pass_hits pass_first m k.
+  elim: k => [|k IH] /=; first exact: pass_first0.
+  by apply: le_trans (f0 _ _) (fH _ _); case: m.-1 => //= j; exact: f0.
+by rewrite unmet // /one_order_bound !le_maxr pos.
+Qed.
+
+End passes_of_rows.
 
 End corners.

@@ -1,6 +1,8 @@
 """Inequalities of certificates in balls: stored ones hold without any allowance, and altered ones are refused."""
 
 import json
+import re
+from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 
 import pytest
@@ -10,7 +12,7 @@ import rigorous_page
 from equipoise.certify.curves import GaussianCurve
 from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.certify.spherical import SphericalCurve
-from equipoise.rigorous import EXCEEDS, HOLDS, OPEN, findings, verdict
+from equipoise.rigorous import EXCEEDS, HOLDS, OPEN, findings, solvers, verdict
 from equipoise.rigorous.curves import Gaussian, Spherical
 from equipoise.rigorous.losses import loss_of
 from equipoise.rigorous.sampled import Sampled
@@ -77,7 +79,38 @@ def test_the_page_says_of_every_stored_certificate_what_is_found():
 @pytest.mark.statistics
 @pytest.mark.parametrize("path", [path for path in STORED if rigorous_page.composes(path)], ids=lambda path: path.stem)
 def test_no_stored_certificate_exceeds_where_losses_of_secret_batches_are_composed(path):
-    assert verdict(rigorous_page.found_in(path)) == (OPEN if "stream" in path.stem else HOLDS)
+    found = rigorous_page.found_in(path)
+    assert verdict(found) == (OPEN if "stream" in path.stem else HOLDS)
+    assert rigorous_page.line(path.stem, found) in rigorous_page.PAGE.read_text(encoding="utf-8")
+
+
+# What a solver's end is compared with: the pages' round numbers, where proofs need a little less.
+FLOORS, PASSES = "rounding lets a solver prove its tolerance (E4)", "a solver ends after so many passes (N10)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "place", "round_number"),
+    [(FLOORS, "NEARLY", arb(1)), (PASSES, "REACHED", arb(82) / 10)],
+    ids=["floors", "passes"],
+)
+def test_the_page_lists_what_exceeds_by_round_numbers_and_by_how_much(claim, place, round_number, monkeypatch):
+    text = rigorous_page.PAGE.read_text(encoding="utf-8")
+    listed = re.findall(rf"^\| (\S+) \| {re.escape(claim)}.* \| (\S+) \|$", text, flags=re.MULTILINE)
+    assert listed
+    monkeypatch.setattr(solvers, place, round_number)
+    for name, value in BY_NAME.items():
+        beyond = [-finding.room for finding in findings(value) if finding.verdict == EXCEEDS]
+        said = Decimal(dict(listed).get(name, 0))
+        # Two digits, rounded up.
+        assert said == Context(prec=2, rounding=ROUND_UP).create_decimal(max(beyond, default=0))
+
+
+def test_proofs_need_no_more_than_what_stands_for_round_numbers():
+    # A4, part 3: one and a half floors within 0.0751 of the tolerance; E4: 1.834 of them within 0.0918 of it.
+    assert arb("0.0751") >= 1.5 / (20 * solvers.NEARLY)
+    assert arb("1.834") / (20 * solvers.NEARLY) <= arb("0.0918")
+    # N10, "The count".
+    assert arb("0.0298") >= 2 / solvers.REACHED**2
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])

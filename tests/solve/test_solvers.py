@@ -16,7 +16,7 @@ from equipoise.solve.solvers import gradient as gradient_module
 from equipoise.solve.solvers import line_search
 from equipoise.solve.solvers import newton as newton_module
 from equipoise.solve.solvers import newton_conjugate as conjugate_module
-from equipoise.solve.solvers.base import Target, constrained_subgradient
+from equipoise.solve.solvers.base import INSIDE, Target, constrained_subgradient
 from equipoise.solve.summed import SummedObjective
 from equipoise.vocabulary.constants import constants, rounding_floor
 from equipoise.vocabulary.losses import KinkedLoss
@@ -70,6 +70,17 @@ def test_a_solver_ends_at_the_tolerance(solver, loss, table, alpha, radius):
     subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
     assert np.linalg.norm(subgradient) <= target.tolerance
     assert radius is None or np.linalg.norm(weights) <= radius
+
+
+@pytest.mark.parametrize("solver", [name for name, radius in ENDS if radius is not None])
+def test_a_start_outside_of_the_ball_is_brought_into_it(solver):
+    # The minimiser without a constraint passes the test, which sees no constraint there (A4, "Placement").
+    objective, free = assemble("logistic", "ordinary", 1e-2, None)
+    outside = solvers.named(solver).solve(objective, free)
+    objective, target = assemble("logistic", "ordinary", 1e-2, 0.3)
+    assert np.linalg.norm(outside) > 0.3
+    objective.start = outside
+    assert np.linalg.norm(solvers.named(solver).solve(objective, target)) <= 0.3 * INSIDE * (1 + 1e-14)
 
 
 @pytest.mark.parametrize("radius", [None, 0.3, 20.0])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from flint import arb
 
-from .balls import INFINITY, Finding, at_most, certain, largest, number
+from .balls import INFINITY, Finding, at_most, certain, largest
 from .facts import UNIT, Facts, Problem, depth, rounding_unit, smallest_tolerance
 
 Findings = Iterator[Finding]
@@ -13,6 +13,9 @@ Findings = Iterator[Finding]
 # The pages ask for 20 floors, and their proofs need a little less: 1.5 floors are to be at most 0.0751 tau (A4), 1.834
 # at most 0.0918 tau (E4). With corners the billionth is part of `slack` (L3).
 NEARLY = 1 - arb(10) ** -9
+
+# N10 says 8.2, and uses it in 2 / c^2 <= 0.0298 alone: this leaves room for rows that are a little longer.
+REACHED = arb(8195) / 1000
 
 
 def provable(claim: str, least: arb, tolerance: arb) -> Finding:
@@ -64,8 +67,7 @@ def passes_of(problem: Problem, facts: Facts, rows: int, tolerance: arb) -> arb:
         least = largest(hidden, 4 * smallest_tolerance(facts, rows, problem.dimension))
         if not (certain(least, tolerance) and certain(tolerance, 3 * mu * radius)):
             return INFINITY
-        # The page says 8.2, and its proof needs 2 / c^2 <= 0.0298: 8.195 leaves room for rows that are a little longer.
-        steps = 1 + (number(8195) / 1000 * spread * row / tolerance).ceil()
+        steps = 1 + (REACHED * spread * row / tolerance).ceil()
         return (largest(arb(1000), steps / 20) + _tested(steps)).ceil()
     smoothness = facts.smoothness + problem.penalty.ridge
     ratio = largest(arb(1), smoothness / mu)
