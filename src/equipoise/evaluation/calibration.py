@@ -73,9 +73,9 @@ class AbsoluteSums:
     Notes
     -----
     What is seen has a larger sum than the truth, because errors that are added to nothing have a size. A hypothesis
-    about the sum says nothing of how it is made up, on which this surplus depends: it is that of normal numbers, ``2
-    density(0)`` deviations of a difference that is nothing, and falls to none where the sign is certain. So it is tested
-    where it is hardest to refuse among what the counts leave possible:
+    about the sum says nothing of how it is made up, on which this surplus depends: about 0.8 deviations for every
+    difference that is nothing, next to none for one whose sign is certain. So it is tested where it is hardest to
+    refuse among what the counts leave possible:
 
     - *from below* (is the truth so small, where so much was seen?) the surplus counts, and is the larger the more
       differences are nothing: all that `MAY_BE_NOTHING` are, and the others make up the sum (as in tests of moment
