@@ -31,6 +31,8 @@ _FARTHEST = 60.0
 _CERTAIN = 8.0
 # Parts of a variance are estimated apart, and their sum is no less than this share of that of the noise.
 _LEAST = 0.1
+# What rows have in common leaves a difference at least so much of the sum of squares of its rows, and of noise.
+_LEFT = 0.001
 
 
 class Errors(NamedTuple):
@@ -105,11 +107,13 @@ class AbsoluteSums:
         # How much each difference has in common with the sum: so much it moves where another sum is supposed.
         together = self.size * np.sum(known * self.size, axis=1, keepdims=True) / self.rows
         together += self.leaning * np.sum(known * self.leaning, axis=1, keepdims=True)
-        self.steps = np.maximum(errors.sampled + errors.drawn - together, _LEAST * errors.drawn)
+        alone = errors.sampled + errors.drawn
+        self.steps = np.maximum(alone - together, _LEFT * alone + 1e-9)
 
     def _variances(self, true: Array) -> Array:
         sampled = np.maximum(self.errors.sampled - true**2 / self.rows, 0.0)
-        return np.asarray(np.maximum(sampled + self.errors.drawn - self.errors.leaning**2, 1e-300))
+        left = _LEFT * (self.errors.sampled + self.errors.drawn) + 1e-9
+        return np.asarray(np.maximum(sampled + self.errors.drawn - self.errors.leaning**2, left))
 
     def nearest(self, threshold: Array) -> Array:
         """Return the differences, in absolute value, that a threshold leaves."""
@@ -140,7 +144,7 @@ class AbsoluteSums:
             spread -= np.sum(known * common, axis=1) ** 2 - np.sum((known * common) ** 2, axis=1)
         share = np.sum(true, axis=1) / self.rows[:, 0]
         spread += share**2 * errors.whole - 2.0 * share * np.sum(known * self.with_whole, axis=1)
-        spread = np.sqrt(np.maximum(spread, _LEAST * np.sum(errors.drawn, axis=1)))
+        spread = np.sqrt(np.maximum(spread, _LEAST * np.sum(errors.drawn, axis=1) + 1e-9))
         skewed, heavy = (np.sum(third, axis=1) / spread**3, np.sum(known * errors.fourth, axis=1) / spread**4)
         apart = self.total - np.sum(true + deviations * (mean - scaled), axis=1)
         return np.asarray(apart / spread - (level**2 - 1.0) / 6.0 * skewed - (level**3 - 3.0 * level) / 24.0 * heavy)
