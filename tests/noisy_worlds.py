@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import norm
 
 from equipoise.evaluation.calibration import CalibrationErrors, joined
@@ -148,6 +148,26 @@ def two_classes(cell: Cell, groups: tuple[float, ...] = (1.0,), second: float | 
     chances = np.array(groups)[:, None, None] * classes
     counts = np.zeros(chances.shape, dtype=np.int64)
     return Population(NoisyCounts(tuple(expit(edges).tolist()), counts, noise.law, noise.scale, cell.n), chances)
+
+
+# Margins of class 0 and of class 1, and how wide either is, that are nothing like those of a usual model.
+UNUSUAL = {
+    "narrow scores, all wrong": ((2.0, -2.0), 0.2),
+    "narrow scores, all right": ((-2.0, 2.0), 0.2),
+    "all scores in one bin": ((0.3, 0.3), 0.01),
+    "all scores in the last bin": ((5.9, 5.9), 0.01),
+    "scores in the outermost bins": ((5.9, -5.9), 0.01),
+    "scores around the decision": ((-0.01, 0.01), 0.02),
+}
+
+
+def unusual(name: str, cell: Cell) -> Population:
+    """Two classes in few bins, all others empty: a sum of absolute values then has most that errors alone add to it."""
+    usual, (middles, width) = two_classes(cell), UNUSUAL[name]
+    edges = logit(np.array(usual.template.edges))
+    laws = [np.diff(np.r_[0.0, norm.cdf((edges - middle) / width), 1.0]) for middle in middles]
+    shares = np.array([1.0 - cell.share, cell.share])
+    return Population(usual.template, (shares[:, None] * np.array(laws))[None])
 
 
 def groups_of_two_classes(cell: Cell) -> Population:
@@ -465,9 +485,12 @@ _NUMBERS: dict[str, Holds] = {
     "90 % quantile of residuals": partial(_residual_quantile, 0.9),
     "quantile at an edge": _quantile_at_an_edge,
 }
+# Without rows in a bin, or of a class above the threshold, there is no share of them.
+_OF_ALL_ROWS = ("accuracy", "balanced accuracy", "area", "Brier score", "log loss", "calibration error")
 FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
     "two classes": (two_classes, _TWO),
     "a rare group": (groups_of_two_classes, _TWO),
+    **{name: (partial(unusual, name), {each: _TWO[each] for each in _OF_ALL_ROWS}) for name in UNUSUAL},
     "three classes": (several_classes, _THREE),
     "true shares of three classes": (true_shares, _TRUE_SHARES),
     "numbers": (numbers, _NUMBERS),

@@ -95,6 +95,8 @@ def test_edges_follow_from_what_was_released_and_from_no_row():
     assert 0.5 in plans[0].claim.cells.edges
     assert plans[0].certificate.verify() == ()
     assert first().certificate.release.id in str(plans[0].certificate.notes)
+    assert plans[0].claim.cells.bins_from == first().certificate.release.id
+    assert first().claim.cells.bins_from == ""
 
 
 def test_both_spends_are_counted():

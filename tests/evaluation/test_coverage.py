@@ -18,7 +18,7 @@ import pytest
 from scipy.stats import binom
 
 from equipoise.evaluation.tails import CellNoise, Rows, tails
-from noisy_worlds import FIGURES, GRID, Cell, covered, drawn
+from noisy_worlds import FIGURES, GRID, UNUSUAL, Cell, covered, drawn
 
 LEAST, MOST, FALSE_ALARM = 0.943, 0.98, 1e-6
 CORNERS = [cell for cell in GRID if cell.n in (200, 1_000_000) and cell.epsilon != 0.5 and cell.share != 0.1]
@@ -26,7 +26,7 @@ CORNERS = [cell for cell in GRID if cell.n in (200, 1_000_000) and cell.epsilon 
 # Ends of a quantile of residuals are edges of bins: they hold more often than they need to.
 COARSE = ("median residual", "90 % quantile of residuals")
 UNEVEN = "numbers, uneven in bins"
-EVERY = [(kind, name) for kind, (_, figures) in FIGURES.items() for name in figures if kind != UNEVEN]
+EVERY = [(kind, name) for kind, (_, figures) in FIGURES.items() for name in figures if kind not in (UNEVEN, *UNUSUAL)]
 WORLDS, PART, AGAIN = 10_000, 2500, 40_000
 
 
@@ -38,6 +38,21 @@ def fewest(worlds: int) -> float:
 def test_intervals_hold_in_the_corners_of_the_grid(kind, name):
     found = [covered(kind, name, cell, 100, seed) for seed, cell in enumerate(CORNERS)]
     assert min(found) >= fewest(100)
+
+
+# Of these cells the truth lay below the lower end in 8 to 13 % of worlds while errors that empty bins add to a sum of
+# absolute values were taken off as if the bins were as full as they seemed.
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [
+        ("narrow scores, all wrong", Cell(3000, 0.25, 0.5)),
+        ("all scores in one bin", Cell(3000, 0.25, 0.01)),
+        ("all scores in the last bin", Cell(100_000, 0.05, 0.01)),
+    ],
+    ids=str,
+)
+def test_a_calibration_error_holds_where_most_bins_are_empty(kind, cell):
+    assert covered(kind, "calibration error", cell, 5000, 1) >= fewest(5000)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "area", "Brier score", "calibration error"])
@@ -101,5 +116,8 @@ def test_intervals_hold_in_every_cell_and_are_not_much_too_wide(kind):
     low = [(cell, name) for cell, shares in found.items() for name, share in shares.items() if share < LEAST]
     again = {(cell, name): held(kind, [name], cell, AGAIN, 100)[name] for cell, name in low}
     assert not {place: share for place, share in again.items() if share < LEAST}
+    if kind in UNUSUAL:
+        # Whether bins without rows have any is left open by noise: there intervals may be longer than they need be.
+        return
     means = {name: np.mean([found[cell][name] for cell in GRID if cell.events >= 30]) for name in names}
     assert not {name: mean for name, mean in means.items() if mean > MOST and name not in COARSE}

@@ -256,3 +256,12 @@ def test_what_is_no_share_is_refused(chance):
     for each in asked:
         with pytest.raises(InvalidParameter, match="between 0 and 1"):
             each(chance)
+
+
+def test_an_r2_at_its_least_says_that_it_stands_for_all_below():
+    table = np.zeros((1, 2, 4), dtype=np.int64)
+    table[0, 0, 3] = 10_000
+    figure = Regression(NoisyCounts((-0.5, 0.0, 0.5), table, "laplace", 1.0, 10_000, (0.5,), (0.0, 1.0))).r2
+    assert figure.low == figure.least == -1.0
+    assert figure.words == "what is below -1 reads -1"
+    assert "at most" in figure.known

@@ -163,7 +163,7 @@ def told(name: str, figure: "Figure") -> str:
     """Return a figure in words, or what it would take to tell it and all that is known."""
     if figure.told:
         return f"{name} {figure}, an interval of 95 %"
-    return f"{name} {figure}; all that is known: it lies between {figure.low:.4g} and {figure.high:.4g}"
+    return f"{name} {figure}; all that is known: {figure.known}"
 
 
 def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:

@@ -127,11 +127,11 @@ def evaluate(
     first = None if bins_from is None else _earlier(bins_from, found, source.seeded)
     found = found if first is None else replace(found, looked=first.counts)
     noise = noise_on_counts(asked, found.further)
-    cells = found.cells(terms.n_samples, noise)
+    cells = replace(found.cells(terms.n_samples, noise), bins_from=_id_of(first))
     # What no figure could follow from is not worth a spend.
     require_figures(cells, terms.n_samples, noise)
     certificate = issue_evaluation(
-        EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), _id_of(first))
+        EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes))
     )
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)

@@ -31,9 +31,11 @@ class Figure:
         `binned` scores: about how far that of the scores themselves may lie from it, which the interval does not count.
     guessing : float
         What a model has that says the same of every row, for a loss that can be far larger: an interval as long as
-        that tells nothing. Of `binned` scores: what must be told from what bins hide.
+        that tells nothing, and neither does one that holds it because of what bins hide.
     binned : int
         Of how many bins' scores it is a figure; 0 if it is one of the rows themselves.
+    clipped : bool
+        Whether it can be less than `least`, and is then reported as that.
 
     Examples
     --------
@@ -47,6 +49,10 @@ class Figure:
     0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
     >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
     cannot be told from so few bins, which hide up to 0.2 on either side; more rows make more, bins_from= moves them
+    >>> print(Figure(1.0, 0.6, 1.4, sampling=0.02, noise=0.05, greatest=4.0, bins=0.25, guessing=1.1))
+    cannot be told from so few bins, which hide up to 0.25 on either side; more rows or epsilon make more
+    >>> print(Figure(-0.9, -1.0, -0.6, sampling=0.1, noise=0.02, least=-1.0, clipped=True))
+    -0.9 [-1, -0.6] (sampling 0.1, noise 0.02; what is below -1 reads -1)
     """
 
     value: float
@@ -59,6 +65,7 @@ class Figure:
     bins: float = 0.0
     guessing: float = math.inf
     binned: int = field(default=0, kw_only=True)
+    clipped: bool = field(default=False, kw_only=True)
 
     @property
     def _extent(self) -> float:
@@ -76,16 +83,29 @@ class Figure:
 
     @property
     def _hidden(self) -> bool:
-        """Whether bins hide more than the interval leaves open, and so much that scores may tell nothing."""
-        reached = self.low - self.bins <= self.guessing <= self.high + self.bins
-        return self.binned > 0 and reached and self.bins > 0.5 * (self.high - self.low)
+        """Whether bins hide more than sampling and noise leave open, and so much that scores may tell nothing."""
+        outside = self.bins if self.binned else 0.0
+        left_open = self.high - self.low - 2.0 * (self.bins - outside)
+        reached = self.low - outside <= self.guessing <= self.high + outside
+        return reached and self.bins > 0.5 * left_open
 
     @property
-    def bins_words(self) -> str:
-        """What is said of a figure of binned scores; empty for one of the rows themselves."""
-        if not self.binned:
-            return ""
-        return f"of scores in {self.binned} bins, which hide up to {self.bins:.2g} on either side"
+    def words(self) -> str:
+        """What is to be said beside the numbers: of scores in bins, and of an end that stands for all beyond it."""
+        hidden = f"of scores in {self.binned} bins, which hide up to {self.bins:.2g} on either side"
+        below = f"what is below {self.least:g} reads {self.least:g}"
+        return "; ".join([*([hidden] if self.binned else []), *([below] if self._at_its_least else [])])
+
+    @property
+    def _at_its_least(self) -> bool:
+        return self.clipped and self.low <= self.least
+
+    @property
+    def known(self) -> str:
+        """What is known where the figure is not told."""
+        if self._at_its_least:
+            return f"it is at most {self.high:.4g}"
+        return f"it lies between {self.low:.4g} and {self.high:.4g}"
 
     @property
     def verdict(self) -> str:
@@ -98,7 +118,8 @@ class Figure:
             return ""
         if self._short:
             hidden = f"which hide up to {self.bins:.2g} on either side"
-            return f"cannot be told from so few bins, {hidden}; more rows make more, bins_from= moves them"
+            more = "more rows make more, bins_from= moves them" if self.binned else "more rows or epsilon make more"
+            return f"cannot be told from so few bins, {hidden}; {more}"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
         if room > 0.0 and self.bins > 0.0 and not self.binned:
@@ -117,10 +138,10 @@ class Figure:
         if not self.told:
             return self.verdict
         parts = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}"
-        if self.binned:
-            parts += f"; {self.bins_words}"
-        elif self.bins:
+        if self.bins and not self.binned:
             parts += f", bins {self.bins:.2g}"
+        if self.words:
+            parts += f"; {self.words}"
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({parts})"
 
 

@@ -125,7 +125,7 @@ def _shown(figure: Figure, share: bool = False) -> Shown:
         # No evaluation is lost for numbers that are none.
         words = "cannot be told from these counts"
         return Shown(figure.least, figure.least, figure.greatest, 0.0, 0.0, words, share)
-    return Shown(*parts, figure.verdict, share, "" if figure.verdict else figure.bins_words)
+    return Shown(*parts, figure.verdict, share, "" if figure.verdict else figure.words)
 
 
 def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -82,17 +83,17 @@ class Regression:
         predictions and residuals say. To first order the mean of a target does not matter to its variance, so that a
         hypothesis is one about the mean of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is
         true. For the ends of its interval residuals are as long as bins allow and targets as near to their mean, and
-        the other way round.
+        the other way round. An R2 below `LEAST_R2` is reported as that, and the figure says so.
         """
         if self.targets is not None:
-            return explained(self.counts, self.targets)
+            return replace(explained(self.counts, self.targets), clipped=True)
         rows = rebalanced(self.counts).reshape(1, -1)
         inside = self._all.ravel().astype(float)
         middle = Explained(self.predictions, self.residuals, rows, inside)
         spread = _half_widths(np.array([*(self.counts.range or (0.0, 1.0)), *self.counts.predictions]))
         room = np.broadcast_to(spread[:, None] + _half_widths(self.ends), self.counts.counts.shape).ravel()
         worst, best = middle.shifted(self.far, -room), middle.shifted(self.near, room)
-        return between(*(self._ratio(each) for each in (worst, middle, best)))
+        return replace(between(*(self._ratio(each) for each in (worst, middle, best))), clipped=True)
 
     def _ratio(self, ratio: "Explained") -> Figure:
         value = float(ratio.value[0])

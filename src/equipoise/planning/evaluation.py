@@ -189,7 +189,7 @@ class EvaluationRequest:
     """The public inputs from which an evaluation's certificate follows.
 
     `against_the_rest` says that the second of the cells' two classes is one of several of the model's, and the first
-    all others. `bins_from` is the id of the evaluation from whose counts the edges of bins follow.
+    all others.
     """
 
     terms: Terms
@@ -198,7 +198,6 @@ class EvaluationRequest:
     model: str
     cells: Cells
     against_the_rest: bool = False
-    bins_from: str = ""
 
 
 def issue_evaluation(request: EvaluationRequest) -> Certificate:
@@ -231,7 +230,7 @@ def _notes(claim: Evaluation, request: EvaluationRequest) -> Notes:
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
         *further_words(claim),
-        *_bins_words(request.bins_from),
+        *_bins_words(claim.cells.bins_from),
         "- every figure is computed from these counts: none costs anything more",
     )
     caveats = (*_decided(claim, request.against_the_rest), *caveats_of(terms, claim))
