@@ -32,9 +32,10 @@ LARGEST_RENYI_MULTIPLIER = 1e100
 def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int, sensitivity: float = 1.0) -> float:
     """Return the smallest noise multiplier, up to 0.02 %, whose own `SampledGaussianCurve` is within the budget.
 
-    Never less than 1/16. For deltas below `LEAST_COMPOSED`, 2e-16, it is the one that hides a row which is in every batch:
-    nothing is composed there, and Renyi divergences ask for less (`renyi_multiplier`). A check finds it as a scale over the sensitivity, which may differ in the last digit: that is
-    what is composed, so that the check composes nothing anew.
+    Never less than 1/16. For deltas below `LEAST_COMPOSED`, 2e-16, it is the one that hides a row which is in every
+    batch: nothing is composed there, and Renyi divergences ask for less (`renyi_multiplier`). A check finds it as a
+    scale over the sensitivity, which may differ in the last digit: that is what is composed, so that the check composes
+    nothing anew.
 
     Examples
     --------
