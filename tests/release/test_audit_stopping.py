@@ -42,8 +42,9 @@ BUDGETS = {"pure": eq.Budget(1.0), "approximate": eq.Budget(1.0, 0.03)}
 # Strong ridges keep the loss from adding curvature, so that the row moves the weight as far as it may.
 ALPHAS = (40.0, 41.0)
 # The parts of the noise that the slow lane tells from all of it, and the runs that takes: that a weight is far
-# below 0 decides, and what could be seen follows from the exact laws (`shown`).
-CAUGHT = {"pure": (HalvedNoise, 10_000), "approximate": (QuarterOfTheNoise, 5_000)}
+# below 0 decides, and what could be seen follows from the exact laws (`shown`). Of 40 audits of pure privacy that were
+# simulated by these laws all 40 caught half of the noise with 20,000 runs, 35 with 10,000.
+CAUGHT = {"pure": (HalvedNoise, 20_000), "approximate": (QuarterOfTheNoise, 5_000)}
 # A negative weight tells the most, and the further it is the rarer: some quantiles of both tables together.
 QUANTILES = (0.1, 0.2, 0.3)
 # The fast lane has the pure one.

@@ -313,7 +313,8 @@ def grid_noise(numbers: Draws, width: Width, exponent: int) -> GridNoise:
     leading, places, rest = multiple.of_a_word()
     # A wide law, of many weights together, has steps beyond what doubles hold.
     wide = MOST_WHOLE * leading >= MOST_EXACT << places
-    steps, parts = np.zeros(count, dtype=np.int64 if wide else np.float64), np.full(count, np.nan)
+    steps: Array | Wholes = np.zeros(count, dtype=np.int64) if wide else np.zeros(count)
+    parts = np.full(count, np.nan)
     if 1 << places >= MOST_WHOLE:
         most = MOST_WHOLE, MOST_OF_A_WORD if wide else MOST_EXACT
         spread(numbers.wholes, numbers.digits, (leading, places, rest), most, steps, parts)

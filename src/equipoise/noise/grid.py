@@ -238,13 +238,12 @@ class GridNoise:
             nearest = np.rint(scaled)
             carried = scaled - nearest + 0.5 + self.parts
             decided = np.abs(carried - np.rint(carried)) > self.margin
+            steps: Array = np.asarray(nearest + (self.wholes + np.floor(carried)), dtype=np.float64)
             if self.wholes.dtype == np.int64:
                 decided &= np.abs(nearest) < MOST_OF_A_WORD
                 near, carries = (np.where(decided, each, 0.0) for each in (nearest, np.floor(carried)))
                 # A word holds the sum, and is rounded once.
                 steps = (self.wholes + (near.astype(np.int64) + carries.astype(np.int64))).astype(np.float64)
-            else:
-                steps = nearest + (self.wholes + np.floor(carried))
             sums = np.ldexp(steps, self.exponent)
             np.clip(sums, -LAST_DOUBLE, LAST_DOUBLE, out=sums)
         for place in np.flatnonzero(~decided):

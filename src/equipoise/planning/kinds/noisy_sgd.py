@@ -136,8 +136,8 @@ def accounted(request: Request, steps: int, batch: int, sensitivity: float) -> l
     epsilon, n_samples = request.budget.epsilon, request.n_samples
     left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
     if left <= LATTICE_DELTA:
-        found = f"delta={request.budget.delta:g}"
-        raise BudgetImpossible(f"a delta that {steps:,} noisy steps can meet", found, "pass delta=1e-12")
+        small = f"delta={request.budget.delta:g}"
+        raise BudgetImpossible(f"a delta that {steps:,} noisy steps can meet", small, "pass delta=1e-12")
     divergences = renyi_multiplier(epsilon, left, share, steps)
     found = []
     if steps <= MOST_STEPS:
