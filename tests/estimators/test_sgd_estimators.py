@@ -78,7 +78,7 @@ MODELS = {
     "noisy-classifier": (eq.NoisySGDClassifier, {"domain": CLASSES, "batch_size": 4, "passes": 3}),
     "noisy-regressor": (eq.NoisySGDRegressor, {"domain": LABELS, "batch_size": 4, "passes": 3}),
     "phased-classifier": (eq.PhasedClassifier, {"domain": CLASSES}),
-    "phased-hinge": (eq.PhasedClassifier, {"domain": CLASSES, "loss": "hinge"}),
+    "phased-hinge": (eq.PhasedClassifier, {"domain": CLASSES, "loss": "hinge", "step": 0.1}),
     "phased-regressor": (eq.PhasedRegressor, {"domain": LABELS}),
 }
 # Where the batches are secret, the order owes nothing to the public seed.

@@ -106,6 +106,61 @@ def test_a_point_beyond_all_doubles_becomes_the_last_one_however_it_was_found(sc
         assert found == float(max(-last, min(last, point)))
 
 
+# Widths of the spherical law's noise on a hundred million weights and on two hundred thousand, and one too wide.
+WIDE = [Fraction(2**110 // 3, 2**55), Fraction(2**110 // 7, 2**58), Fraction(2**60 + 1, 3)]
+
+
+@pytest.mark.parametrize("width", WIDE)
+def test_sums_of_wide_noise_are_the_nearest_points_of_the_grid(width, monkeypatch):
+    coins = np.random.default_rng(4)
+    drawn = [(int(coins.integers(9)), int(coins.integers(2**63)), bool(coins.integers(2))) for _ in range(2000)]
+    noise, settled = gridded(drawn, KnownWidth(width), 0, in_bulk=True), []
+    sizes = [width * (whole + Fraction(2 * digits + 1, 2**64)) for whole, digits, _ in drawn]
+    # Values that noise nearly takes back leave sums of which every step is seen.
+    values = [float(size if negative else -size) + 0.25 for size, (_, _, negative) in zip(sizes, drawn, strict=True)]
+    values = np.concatenate([[0.0, 0.5, 1e300, -1e300, 2.0**61, -(2.0**61), 2.0**62], values[7:]])
+    monkeypatch.setattr(GridNoise, "settled", lambda self, place, value: settled.append(place) or math.nan)
+    found = noise.sums(values)
+    for place, (_, _, negative) in enumerate(drawn):
+        point = math.floor(Fraction(values[place]) + (-sizes[place] if negative else sizes[place]) + Fraction(1, 2))
+        assert math.isnan(found[place]) or found[place] == float(point), place
+    # What is left open: whole parts of 8, values beyond a word, and what 63 digits of a number do not tell.
+    beyond = {place for place, (whole, _, _) in enumerate(drawn) if whole == 8} | set(range(2, 7))
+    left = [place for place in settled if place not in beyond]
+    assert beyond <= set(settled)
+    assert len(left) <= (2000 if width == WIDE[2] else 4 + 3 * 2000 * 2 * noise.margin)
+    assert noise.margin < float(width) * 2.0**-62
+
+
+def test_a_multiple_without_its_last_digits_would_be_seen():
+    # The fault: of the multiple of wide noise a word is used, and the rest is forgotten.
+    width, coins = WIDE[0], np.random.default_rng(5)
+    drawn = [(whole % 8, int(coins.integers(2**63)), False) for whole in range(4000)]
+    found = Draws(
+        np.array([each for each, _, _ in drawn]), np.array([each << 1 for _, each, _ in drawn], np.uint64), {}
+    )
+    values = np.array([-float(width * (whole + Fraction(digits, 2**63))) for whole, digits, _ in drawn])
+    right = grid_noise(found, KnownWidth(width), 0).sums(values)
+    leading, places, rest = KnownWidth(width).multiple().of_a_word()
+    assert rest > 0
+    wrong = grid_noise(found, KnownWidth(Fraction(leading, 2**places)), 0).sums(values)
+    assert np.count_nonzero(wrong != right) > 10
+
+
+def test_noise_on_many_weights_is_settled_for_few(monkeypatch):
+    # With 400,000 weights whole parts are beyond what doubles hold, and one by one they took most of the time.
+    asked = []
+    settle = GridNoise.settled
+    monkeypatch.setattr(GridNoise, "settled", lambda self, *given: asked.append(given) or settle(self, *given))
+    noise = sampler_of("spherical-laplace").noise(400_000, 0.7)
+    assert noise.wholes.dtype == np.int64
+    assert np.abs(noise.wholes).max() > 2**50
+    noise.sums(np.zeros(400_000))
+    # The mean is 400,000 times twice the margin, 300 or less; the chance of three times as many is below 1e-100.
+    assert len(asked) < 900
+    assert 2 * noise.margin * 400_000 < 300
+
+
 # --- what known digits do not decide ----------------------------------------------------------------------------------
 
 

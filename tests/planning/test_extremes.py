@@ -1,14 +1,17 @@
 """Plans at extreme public parameters: a certificate that verifies, or a refusal with a remedy, never anything else."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 import equipoise as eq
+from equipoise.certify import sampled
+from equipoise.certify.sampled import divergence_of_a_step
 from equipoise.errors import BudgetImpossible
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
-from equipoise.planning.sampling import renyi_multiplier
+from equipoise.planning.sampling import LEAST_COMPOSED, ORDERS, divergence, renyi_multiplier
 from equipoise.vocabulary.facts import Recipe
 from extremes import Cell, cells, escape
 
@@ -62,11 +65,48 @@ def test_noisy_sgd_at_a_small_epsilon_is_planned_by_composition():
 def test_too_many_steps_at_a_small_epsilon_are_refused_with_a_remedy():
     domain = eq.Domain(row_norm=1.0, classes=(0, 1))
     with pytest.raises(BudgetImpossible, match="fewer passes"):
-        eq.NoisySGDClassifier(epsilon=1e-3, delta=1e-6, domain=domain, passes=1e6, batch_size=1).plan(5000, 6)
+        eq.NoisySGDClassifier(epsilon=1e-5, delta=1e-6, domain=domain, passes=1e6, batch_size=1).plan(5000, 6)
 
 
 def test_renyi_divergences_say_that_no_order_comes_down_to_delta():
-    assert renyi_multiplier(1e-3, 1e-6, 0.01, 100) == float("inf")
+    assert renyi_multiplier(1e-5, 1e-6, 0.01, 100) == float("inf")
+
+
+@pytest.mark.parametrize("delta", [1e-15, 1e-18, 1e-50, 1e-140])
+@pytest.mark.parametrize("n_samples", [1000, 10**9])
+def test_the_smallest_deltas_are_planned_by_divergences_without_a_composition(n_samples, delta, monkeypatch):
+    def composed(*given):
+        raise AssertionError
+
+    # Nothing is composed below 2e-16; at 1e-15 it is.
+    monkeypatch.setattr(sampled, "composed", composed)
+    model = eq.NoisySGDClassifier(delta=delta, domain=eq.Domain(row_norm=1.0, classes=(0, 1)))
+    if delta > LEAST_COMPOSED:
+        with pytest.raises(AssertionError):
+            model.plan(n_samples, 6)
+        return
+    certificate = model.plan(n_samples, 6)
+    assert certificate.claim.order > 1
+    assert certificate.verify() == ()
+    assert certificate.curve().delta(1.0) <= delta
+
+
+def test_a_delta_that_no_step_can_meet_is_refused_whatever_is_left_of_it():
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    for delta in (1e-150, 4e-151, 1e-300):
+        with pytest.raises(BudgetImpossible, match="pass delta=1e-12"):
+            eq.NoisySGDClassifier(delta=delta, domain=domain).plan(1000, 6)
+
+
+@pytest.mark.parametrize("multiplier", [1 / 16, 0.75, 1.0, 30.0, 1e6, 1e100])
+@pytest.mark.parametrize("share", [1e-20, 1e-9, 0.01, 1.0])
+def test_no_order_overflows(multiplier, share):
+    found = [divergence(multiplier, share, order) for order in ORDERS]
+    assert all(0 <= each < float("inf") for each in found)
+    # Divergences grow with the order, up to the last digits that are added for safety.
+    assert all(one <= other * (1 + 1e-6) + 1e-12 for one, other in pairwise(found))
+    checked = divergence_of_a_step(multiplier, share, ORDERS[-1])
+    assert checked == pytest.approx(found[-1], rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["sgd", "phased"])

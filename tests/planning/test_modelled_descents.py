@@ -23,6 +23,7 @@ from equipoise.vocabulary.facts import Averaging
 Array = NDArray[np.float64]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+NUMBERS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 AVERAGES: tuple[Averaging, ...] = get_args(Averaging)
 NOISY, PHASED, SGD = eq.NoisySGDClassifier, eq.PhasedClassifier, eq.SGDClassifier
 
@@ -182,7 +183,9 @@ def test_extreme_requests_have_a_step_that_verifies(epsilon, n_samples, passes, 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_phases_of_extreme_requests_have_a_step_that_verifies(epsilon, loss):
     for n_samples in (2, 10**5):
-        certificate = made("phased", epsilon=epsilon, loss=loss).plan(n_samples, 3)
+        # Two rows drown a hinge whatever the step, and no rule picks one.
+        given = {"step": 0.1} if loss == "hinge" and n_samples == 2 else {}
+        certificate = made("phased", epsilon=epsilon, loss=loss, **given).plan(n_samples, 3)
         assert certificate.verify() == ()
         assert 0 < certificate.claim.recipe.step < math.inf
     with pytest.raises(InvalidParameter, match="two rows"):
@@ -214,6 +217,29 @@ def test_a_corner_that_would_drown_is_refused_before_the_spend_with_its_remedies
     asked = {"sgd": {"step": 0.1}, "svm": {"alpha": 10.0}}[family]
     for remedy in ({"loss": "smooth-hinge"}, {"loss": "hinge", **asked}):
         assert CORNERS[family](**given, **remedy).plan(*ADULT).verify() == ()
+
+
+@pytest.mark.parametrize("family", ["noisy", "phased", "sgd"])
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+def test_a_corner_that_drowns_with_or_without_rounding_off_is_refused_by_every_descent(family, loss):
+    asked = {"family": family, "loss": loss, "epsilon": 0.1, "domain": CLASSES if loss == "hinge" else NUMBERS}
+    with pytest.raises(InvalidParameter, match="what there is to win, by the reference problem") as refused:
+        corner(**asked).plan(100, 20)
+    # Rounding off would be no remedy.
+    assert "without its corner" in str(refused.value)
+    assert "smooth-hinge" not in refused.value.remedy
+    assert "pass a step" in refused.value.remedy
+    assert corner(**asked, step=0.01).plan(100, 20).verify() == ()
+
+
+def corner(family: str, loss: str, **given):
+    sides = {
+        "noisy": (eq.NoisySGDClassifier, eq.NoisySGDRegressor),
+        "phased": (eq.PhasedClassifier, eq.PhasedRegressor),
+        "sgd": (eq.SGDClassifier, eq.SGDRegressor),
+    }
+    delta = {"delta": 1e-6} if family == "noisy" else {}
+    return sides[family][loss == "absolute"](loss=loss, **delta, **given)
 
 
 def test_a_corner_stands_where_few_rows_drown_every_loss():

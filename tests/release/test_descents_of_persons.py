@@ -252,7 +252,7 @@ PLANNED: dict[str, PrivateLinearModel] = {
     "fresh": eq.SGDRegressor(1.0, 0.0, domain(100, **LABELS), loss="absolute", step=0.01, order="fresh"),
     "noisy sgd": eq.NoisySGDClassifier(1.0, 1e-6, domain(100)),
     "phases": eq.PhasedClassifier(1.0, 1e-6, domain(100)),
-    "phases with corners": eq.PhasedClassifier(1.0, 1e-6, domain(100), loss="hinge"),
+    "phases with corners": eq.PhasedClassifier(1.0, 1e-6, domain(100), loss="hinge", step=0.1),
 }
 every_plan = pytest.mark.parametrize("name", PLANNED)
 

@@ -60,7 +60,7 @@ MODELS = {
     "sgd squared": (eq.SGDRegressor, {"domain": LABELS, "batch_size": 2, "dropout": 0.5, "average": "uniform"}),
     "noisy sgd": (eq.NoisySGDRegressor, {"domain": LABELS, "batch_size": 2, "loss": "huber"}),
     "phased": (eq.PhasedClassifier, {"domain": CLASSES}),
-    "phased corners": (eq.PhasedRegressor, {"domain": LABELS, "loss": "absolute"}),
+    "phased corners": (eq.PhasedRegressor, {"domain": LABELS, "loss": "absolute", "step": 0.1}),
     "dropout": (eq.DropoutRegressor, {"domain": LABELS, "delta": 1e-3}),
     "dropout masks": (eq.DropoutClassifier, {"domain": CLASSES, "delta": 1e-3}),
 }

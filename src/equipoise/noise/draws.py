@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.noise.grid import FRACTION_BITS, MOST_EXACT, MOST_WHOLE, GridNoise, Width, margin_of
+from equipoise.noise.grid import (
+    FRACTION_BITS,
+    MOST_EXACT,
+    MOST_OF_A_WORD,
+    MOST_WHOLE,
+    GridNoise,
+    Width,
+    margin_of,
+)
 from equipoise.noise.lazy import Deviate, Tape, Uniform, fresh_word
 from equipoise.noise.stream import CipherStream, compiled
 
@@ -269,31 +277,45 @@ def product(multiple: int, whole: int, fraction: Word) -> tuple[Word, Word]:
 
 @compiled
 def spread(
-    wholes: Wholes, digits: Digits, multiple: int, shift: int, most: tuple[int, float], steps: Array, parts: Array
+    wholes: Wholes,
+    digits: Digits,
+    multiple: tuple[int, int, float],
+    most: tuple[int, int],
+    steps: Array | Wholes,
+    parts: Array,
 ) -> None:
-    """Put ``multiple (whole + fraction) 2^-(shift + 1)``, signed, into `steps`, rounded down, the rest into `parts`.
+    """Put noise, signed, into `steps`, rounded down, and what is left over into `parts`.
 
-    What is too large for two words, or for a double, as `most` says, has no number among the parts.
+    It is ``(multiple 2^-places + rest) (whole + fraction)``, the rest in doubles, which is below 1. What is too large
+    for two words, or for a step, as `most` says, has no number among the parts.
     """
+    leading, shift, rest = multiple[0], multiple[1] - 1, multiple[2]
     unit = np.uint64(shift)
     for place in range(len(wholes)):
         parts[place] = np.nan
         if 0 <= wholes[place] < most[0]:
-            high, low = product(multiple, wholes[place], digits[place] >> np.uint64(1))
-            step = np.float64(high >> unit)
+            high, low = product(leading, wholes[place], digits[place] >> np.uint64(1))
+            step = np.int64(high >> unit)
             part = math.ldexp(np.float64(high & ((np.uint64(1) << unit) - np.uint64(1))), -shift)
             part += math.ldexp(np.float64(low), -shift - 64)
+            part += rest * (wholes[place] + math.ldexp(np.float64(digits[place] >> np.uint64(1)), -63))
+            if part >= 1.0:
+                step, part = step + 1, part - 1.0
             if step < most[1]:
                 negative = digits[place] & np.uint64(1) == np.uint64(1)
-                steps[place] = -step - 1.0 if negative else step
+                steps[place] = -step - 1 if negative else step
                 parts[place] = 1.0 - part if negative else part
 
 
 def grid_noise(numbers: Draws, width: Width, exponent: int) -> GridNoise:
     """Return drawn numbers times a width as noise on a grid."""
     count, multiple = len(numbers.wholes), width.multiple()
-    steps, parts = np.zeros(count), np.full(count, np.nan)
-    if multiple.places >= 1:
-        most = MOST_WHOLE, MOST_EXACT
-        spread(numbers.wholes, numbers.digits, multiple.low, multiple.places - 1, most, steps, parts)
+    leading, places, rest = multiple.of_a_word()
+    # A wide law, of many weights together, has steps beyond what doubles hold.
+    wide = MOST_WHOLE * leading >= MOST_EXACT << places
+    steps: Array | Wholes = np.zeros(count, dtype=np.int64) if wide else np.zeros(count)
+    parts = np.full(count, np.nan)
+    if 1 << places >= MOST_WHOLE:
+        most = MOST_WHOLE, MOST_OF_A_WORD if wide else MOST_EXACT
+        spread(numbers.wholes, numbers.digits, (leading, places, rest), most, steps, parts)
     return GridNoise(exponent, steps, parts, margin_of(multiple), numbers, width)

@@ -21,16 +21,18 @@ Array = NDArray[np.float64]
 # The grid of released sums: 2^-40 of the scale, or a little less.
 GRID_BITS = 40
 
-# Of the multiple so many binary digits are used at first, beside whole parts below 8, so that products fit two words.
-MULTIPLE_BITS = 61
+# Of the multiple so many binary digits are used at first. Those of a word are multiplied exactly, beside whole parts
+# below 8, so that products fit two words; for the others doubles are fine enough.
+MULTIPLE_BITS, MULTIPLE_OF_A_WORD = 104, 61
 MOST_WHOLE = 8
 # As many digits of a fraction are known at first.
 FRACTION_BITS = 63
-# Doubles hold every whole number up to here, and twice as far.
-MOST_EXACT = 2.0**52
+# Doubles hold every whole number up to here, and twice as far; of words so much is used, and the sum of two is a word.
+MOST_EXACT = 2**52
+MOST_OF_A_WORD = 2**61
 LAST_DOUBLE = sys.float_info.max
 # What sums of a few doubles below 2 may be wrong by, and more.
-DOUBLES = 2.0**-50
+DOUBLES = 2.0**-49
 
 
 class Numbers(Protocol):
@@ -88,7 +90,31 @@ class Multiple:
     @classmethod
     def leading(cls, value: Fraction) -> "Multiple":
         """Return the enclosure in so many leading digits as the first look at sums takes."""
-        return cls.exactly(value, max(0, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1)))
+        return cls.exactly(value, leading_places(value, MULTIPLE_BITS))
+
+    def of_a_word(self) -> tuple[int, int, float]:
+        """Return its lower end as a whole number below ``2^61``, its places, and the rest, a double near it.
+
+        Examples
+        --------
+        >>> Multiple(2**70 + 3, 2**70 + 4, 10).of_a_word()
+        (1152921504606846976, 0, 0.0029296875)
+        """
+        places = leading_places(Fraction(self.low, 1 << self.places), MULTIPLE_OF_A_WORD)
+        cut = max(0, self.places - places)
+        leading = self.low >> cut
+        return leading, self.places - cut, math.ldexp(float(self.low - (leading << cut)), -self.places)
+
+
+def leading_places(value: Fraction, bits: int) -> int:
+    """Return how many places behind the point a number of so many leading binary digits has, none of its own zeros.
+
+    Examples
+    --------
+    >>> leading_places(Fraction(5, 2), 61), leading_places(Fraction(2**70), 61)
+    (59, 0)
+    """
+    return max(0, min(bits - math.floor(value).bit_length(), bits - 1))
 
 
 class Width(Protocol):
@@ -177,7 +203,7 @@ class GridNoise:
     exponent : int
         The grid has the spacing ``2^exponent``.
     wholes, parts : array of doubles
-        The noise rounded down, and what that left out, in [0, 1].
+        The noise rounded down, and what that left out, in [0, 1]. Whole parts that doubles may not hold are integers.
     margin : float
         What `parts` may be wrong by.
     numbers, width :
@@ -185,7 +211,7 @@ class GridNoise:
     """
 
     exponent: int
-    wholes: Array
+    wholes: Array | NDArray[np.int64]
     parts: Array
     margin: float
     numbers: Numbers
@@ -212,7 +238,13 @@ class GridNoise:
             nearest = np.rint(scaled)
             carried = scaled - nearest + 0.5 + self.parts
             decided = np.abs(carried - np.rint(carried)) > self.margin
-            sums = np.ldexp(nearest + (self.wholes + np.floor(carried)), self.exponent)
+            steps: Array = np.asarray(nearest + (self.wholes + np.floor(carried)), dtype=np.float64)
+            if self.wholes.dtype == np.int64:
+                decided &= np.abs(nearest) < MOST_OF_A_WORD
+                near, carries = (np.where(decided, each, 0.0) for each in (nearest, np.floor(carried)))
+                # A word holds the sum, and is rounded once.
+                steps = (self.wholes + (near.astype(np.int64) + carries.astype(np.int64))).astype(np.float64)
+            sums = np.ldexp(steps, self.exponent)
             np.clip(sums, -LAST_DOUBLE, LAST_DOUBLE, out=sums)
         for place in np.flatnonzero(~decided):
             sums[place] = self.settled(int(place), float(values[place]))

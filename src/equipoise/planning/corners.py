@@ -1,10 +1,16 @@
 """Losses with corners that a rule would drown in noise: refused before the spend, with the loss that is rounded off."""
 
-from typing import NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.request import Request
+from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.losses import KinkedLoss
+
+if TYPE_CHECKING:
+    from equipoise.planning.kinds.base import Planner
 
 # A rule that finds no plan for a loss with corners which keeps this much of what there is to win refuses to pick one.
 MOST_LOST = 0.5
@@ -24,11 +30,31 @@ def rounded_off(loss: KinkedLoss, domain: Domain) -> str:
     return f"huber:{domain.label_bound / 4!r}" if loss.task == "regression" else "smooth-hinge"
 
 
-def refuse_corners(loss: KinkedLoss, domain: Domain, asked: str, cost: float, otherwise: str) -> NoReturn:
+def refuse_corners(loss: KinkedLoss, domain: Domain, asked: str, lost: float, otherwise: str) -> NoReturn:
     """Refuse a loss with corners none of whose plans leaves, by the model, more signal than noise."""
     remedy = rounded_off(loss, domain).partition(":")[0]
-    raise InvalidParameter(
-        asked,
-        f"none: the best would lose {cost:.0%} of what there is to win, by the reference problem",
-        f'round the corner off with loss="{remedy}", {otherwise}',
-    )
+    raise InvalidParameter(asked, _found(lost), f'round the corner off with loss="{remedy}", {otherwise}')
+
+
+def refuse_drowned_descent(
+    planner: "Planner[Any]", request: Request, cost: float, nothing: float, otherwise: str
+) -> None:
+    """Refuse to pick a step for a loss with corners where none keeps half of what there is to win, `nothing`.
+
+    A step that is asked for, as a number, by decay or by a Langevin temperature, is taken as it stands. Where the loss
+    without its corner would drown as well, rounding off is no remedy, and is not told as one.
+    """
+    loss, lost = losses.named(request.loss), cost / nothing
+    asked_step = request.recipe and request.recipe.step
+    if not isinstance(loss, KinkedLoss) or asked_step != "public" or lost <= MOST_LOST:
+        return
+    asked = f"a step at which noise does not drown a descent on the {loss.id} loss"
+    smooth = next(planner.plans(replace(request, loss=rounded_off(loss, request.domain)), None)).share / nothing
+    if smooth <= MOST_LOST:
+        refuse_corners(loss, request.domain, asked, lost, otherwise)
+    found = f"{_found(lost)}, without its corner {smooth:.0%}"
+    raise InvalidParameter(asked, found, f"allow a larger epsilon, train on more rows, {otherwise}")
+
+
+def _found(lost: float) -> str:
+    return f"none: the best would lose {lost:.0%} of what there is to win, by the reference problem"

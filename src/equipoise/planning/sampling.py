@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
+from equipoise.certify.curves import GaussianCurve
+from equipoise.certify.sampled import CELLS, LOST_ABOVE, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
 
@@ -16,9 +17,12 @@ PRECISION = 1e-4
 # third of this in all runs tried). Estimates of so many times fewer losses come first, then secants of fine ones, at
 # most so many: a delta falls with some such power of the multiplier.
 AIM, ROUGH, SECANTS, STEEPNESS = 1e-3, 16, 12, 30
+# What a composition leaves out is a large part of a delta below this: no composition comes down to it, or only with
+# noise that needs none.
+LEAST_COMPOSED = 20 * LOST_ABOVE
 
 # Orders of the divergence that are tried.
-ORDERS = tuple(1 + 2.0 ** (half / 2) for half in range(-4, 25))
+ORDERS = tuple(1 + 2.0 ** (half / 2) for half in range(-4, 33))
 
 # Beyond this multiplier a step's divergence is below what doubles tell from 0.
 LARGEST_RENYI_MULTIPLIER = 1e100
@@ -28,8 +32,10 @@ LARGEST_RENYI_MULTIPLIER = 1e100
 def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int, sensitivity: float = 1.0) -> float:
     """Return the smallest noise multiplier, up to 0.02 %, whose own `SampledGaussianCurve` is within the budget.
 
-    Never less than 1/16. A check finds it as a scale over the sensitivity, which may differ in the last digit: that is
-    what is composed, so that the check composes nothing anew.
+    Never less than 1/16. For deltas below `LEAST_COMPOSED`, 2e-16, it is the one that hides a row which is in every
+    batch: nothing is composed there, and Renyi divergences ask for less (`renyi_multiplier`). A check finds it as a
+    scale over the sensitivity, which may differ in the last digit: that is what is composed, so that the check composes
+    nothing anew.
 
     Examples
     --------
@@ -44,6 +50,12 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int, 
     if mu == 0.0:
         raise BudgetImpossible("noisy gradients within the budget", f"{epsilon=}, {delta=}", "allow a larger delta")
 
+    if delta < LEAST_COMPOSED:
+        multiplier = math.sqrt(steps) / mu
+        while GaussianCurve(math.sqrt(steps) / multiplier * (1 + 2**-50)).delta(epsilon) > delta * (1 - 1e-9):
+            multiplier *= 1 + PRECISION
+        return multiplier
+
     # Loaded where it is used: a check of a release that has no such steps needs no arrays.
     from equipoise.planning.loss_distribution import estimated_delta
 
@@ -56,12 +68,14 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int, 
     start = -math.log(math.log1p((mu / share) ** 2 / steps)) / 2
     root = _root(estimated, max(math.log(SMALLEST_MULTIPLIER), start))
     # The curve itself decides: it takes a second or so, and on another machine may differ in its last digits.
+    stride = PRECISION
     while True:
         multiplier = math.exp(root)
         found = SampledGaussianCurve(sensitivity * multiplier / sensitivity, share, steps).delta(epsilon)
         if found <= delta * (1 - 1e-9):
             return multiplier
-        root += max(PRECISION, math.log(found / delta) / STEEPNESS)
+        # Estimates that miss by more than ever was seen are made up for in few compositions.
+        root, stride = root + max(stride, math.log(found / delta) / STEEPNESS), 2 * stride
 
 
 def _root(estimated: Callable[[float, int], float], start: float) -> float:
@@ -139,7 +153,7 @@ def renyi_multiplier(epsilon: float, delta: float, share: float, steps: int) -> 
 
     Examples
     --------
-    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2), renyi_multiplier(1e-3, 1e-6, 1e-3, 10**6)
+    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2), renyi_multiplier(1e-5, 1e-6, 1e-3, 10**6)
     (4.96, inf)
     """
 

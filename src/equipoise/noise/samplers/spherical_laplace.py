@@ -10,13 +10,15 @@ import numpy as np
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.spherical_laplace import SphericalLaplace
-from equipoise.noise.grid import MULTIPLE_BITS, GridNoise, Multiple, grid_of, in_steps
+from equipoise.noise.grid import MULTIPLE_BITS, GridNoise, Multiple, grid_of, in_steps, leading_places
 from equipoise.noise.lazy import Deviate
 from equipoise.noise.numbers import in_bulk, listed, loops, noise_of
 from equipoise.noise.samplers.base import Array, Sampler
 
 # How many digits are added to every number behind the width where those that are known do not decide.
 MORE_BITS = 64
+# So many numbers get them at a time.
+NUMBERS_AT_ONCE = 2**20
 
 
 class SphericalSampler(Sampler):
@@ -89,7 +91,10 @@ class DrawnWidth:
             return cls(scale, 0, 0, 0, listed("exponential", count).numbers, normal)
         drawn = loops().draws("exponential", count)
         total, bits = drawn.total()
-        return cls(scale, total, count - len(drawn.known), bits, list(drawn.known.values()), normal)
+        width = cls(scale, total, count - len(drawn.known), bits, list(drawn.known.values()), normal)
+        # It stands behind all sums, and with more digits it leaves none of them open.
+        width.extend()
+        return width
 
     def shape(self) -> tuple[Fraction, Fraction]:
         """Return the ends of the interval in which S lies."""
@@ -114,15 +119,18 @@ class DrawnWidth:
     def multiple(self) -> Multiple:
         """Return its leading digits."""
         low, high = self.bounds()
-        places = max(0, min(MULTIPLE_BITS - math.floor(high).bit_length(), MULTIPLE_BITS - 1))
+        places = leading_places(high, MULTIPLE_BITS)
         return Multiple(math.floor(low * 2**places), math.ceil(high * 2**places), places)
 
     def extend(self) -> None:
         """Draw more digits of all numbers behind the width."""
         self.known = None
-        words = np.frombuffer(secrets.token_bytes(8 * self.count), dtype=np.uint32).reshape(-1, 2)
-        low, high = (int(column) for column in words.sum(axis=0, dtype=np.uint64))
-        self.total, self.bits = (self.total << MORE_BITS) + (high << 32) + low, self.bits + MORE_BITS
+        self.total, self.bits = self.total << MORE_BITS, self.bits + MORE_BITS
+        for first in range(0, self.count, NUMBERS_AT_ONCE):
+            size = min(NUMBERS_AT_ONCE, self.count - first)
+            words = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint32).reshape(-1, 2)
+            low, high = (int(column) for column in words.sum(axis=0, dtype=np.uint64))
+            self.total += (high << 32) + low
         for number in (*self.others, *([] if self.normal is None else [self.normal])):
             while number.fraction.bits < self.bits:
                 number.extend()

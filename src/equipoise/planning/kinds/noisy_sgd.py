@@ -10,6 +10,7 @@ from equipoise.certify.claims.descents import NoisyDescent, secret_batches
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.corners import refuse_drowned_descent
 from equipoise.planning.kinds.base import EXACT_STEPS, Plan, Planner, require, require_delta
 from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
 from equipoise.planning.laws import Calibration
@@ -59,6 +60,8 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
             raise BudgetImpossible("noisy SGD", f"noise of scale {scale:g}", "change epsilon or the units")
         cost, length = _paced(recipe, request, problem, scale)
+        nothing = reference_of(problem, request.n_features, recipe.clip).nothing
+        refuse_drowned_descent(self, request, cost, nothing, "or pass a step")
         recipe = replace(recipe, step=length)
         noise = replace(open_claim.noise, scale=scale)
         yield Plan(
@@ -132,6 +135,9 @@ def accounted(request: Request, steps: int, batch: int, sensitivity: float) -> l
     """
     epsilon, n_samples = request.budget.epsilon, request.n_samples
     left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
+    if left <= LATTICE_DELTA:
+        small = f"delta={request.budget.delta:g}"
+        raise BudgetImpossible(f"a delta that {steps:,} noisy steps can meet", small, "pass delta=1e-12")
     divergences = renyi_multiplier(epsilon, left, share, steps)
     found = []
     if steps <= MOST_STEPS:

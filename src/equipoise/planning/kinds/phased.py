@@ -9,6 +9,7 @@ from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.errors import InvalidParameter
+from equipoise.planning.corners import refuse_drowned_descent
 from equipoise.planning.kinds.base import Plan, Planner
 from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
 from equipoise.planning.laws import calibrations, quietest
@@ -81,6 +82,10 @@ class PhasedPlanner(Planner[Phased]):
             # Phases of losses with corners are solved, which takes the longer the weaker their ridge.
             length /= 2
             phases, bounds = _phases(open_claim, length, quiet.law)
+        if isinstance(asked.step, str):
+            cost, _ = _length(replace(asked, step=length), problem, facts, quiet.deviation, request)
+        nothing = reference_of(problem, request.n_features, asked.clip).nothing
+        refuse_drowned_descent(self, request, cost, nothing, "or pass a step")
         first = phases[0]
         yield Plan(
             claim=replace(

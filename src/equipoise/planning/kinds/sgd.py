@@ -11,7 +11,7 @@ from equipoise.certify.curves import Curve, SumCurve
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.certify.theorems.random_hits import LEFT_OUT
 from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.planning.corners import MOST_LOST, refuse_corners
+from equipoise.planning.corners import refuse_drowned_descent
 from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.kinds.descending import asked_recipe, longest_considered, ridge
 from equipoise.planning.laws import ANY, Calibration, calibrations, known, quietest
@@ -24,7 +24,6 @@ from equipoise.planning.words import Section, number, passes
 from equipoise.planning.words import answers as answers_in_words
 from equipoise.vocabulary.constants import masked, setting
 from equipoise.vocabulary.facts import Bound, Budget, Chance, Problem, Recipe, Setting
-from equipoise.vocabulary.losses import KinkedLoss
 
 # The step lengths that step="public" chooses from: half octaves below the longest that is considered.
 LENGTHS = tuple(2.0 ** (-half / 2) for half in range(33))
@@ -74,7 +73,10 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
             quietest(bound.sensitivity, dimension, request.budget, request.mechanism)
             candidates = calibrations(bound.sensitivity, dimension, request.budget, request.mechanism)
         noise = candidates[0]
-        share = modelled_share(situation, noise.deviation, of_problem(masked(problem, recipe), request.n_features))
+        imagined = of_problem(masked(problem, recipe), request.n_features)
+        share = modelled_share(situation, noise.deviation, imagined)
+        otherwise = "pass a step, or put the noise into the steps (NoisySGD...)"
+        refuse_drowned_descent(self, request, share, imagined.nothing, otherwise)
         yield Plan(
             claim=StochasticDescent(
                 budget=request.budget,
@@ -203,13 +205,7 @@ def _with_length(request: Request, problem: Problem, recipe: Recipe) -> Recipe:
         return modelled_share(situation, typical * unit, imagined)
 
     longest = longest_considered(seen)
-    found = min((replace(recipe, step=longest * length) for length in LENGTHS), key=cost)
-    lost = cost(found) / imagined.nothing
-    if isinstance(problem.loss, KinkedLoss) and lost > MOST_LOST:
-        asked = f"a step at which the noise that corners ask for (C1) does not drown SGD on the {problem.loss.id} loss"
-        otherwise = "pass a step, or put the noise into the steps (NoisySGD...)"
-        refuse_corners(problem.loss, problem.domain, asked, lost, otherwise)
-    return found
+    return min((replace(recipe, step=longest * length) for length in LENGTHS), key=cost)
 
 
 def modelled_share(situation: Setting, deviation: float, imagined: Reference) -> float:
