@@ -78,9 +78,11 @@ class Additive(PrivateLinearModel):
         norm = None if schema.row_norm == typical_row(schema) else schema.row_norm
         together = replace(schema, pairs=(*schema.pairs, *pairs), row_norm=norm)
         together = replace(together, row_norm=norm or typical_row(together))
-        costs = self._cost(schema), self._cost(together) if pairs else None
+        without, with_them = self._cost(schema), self._cost(together) if pairs else None
         task = "regression" if schema.target.classes is None else "classification"
-        return together if None not in costs and pairs_are_worth(*costs, task) else schema
+        if without is None or with_them is None or not pairs_are_worth(without, with_them, task):
+            return schema
+        return together
 
     def _rule(self, schema: Schema) -> int:
         """Return how many cells are worth their noise by the modelled costs of the same training on each encoding."""
