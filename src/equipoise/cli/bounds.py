@@ -21,7 +21,7 @@ def command(
     alpha: Annotated[float, typer.Option(help="The strength of the penalty, its strong convexity.")],
     loss: Annotated[str, typer.Option(help="logistic, squared, hinge, huber:1.0, ...")] = "logistic",
     penalty: Annotated[str, typer.Option(help="l2, elastic-net:0.5, bridge:1.5.")] = "l2",
-    row_norm: RowNorm = 1.0,
+    row_norm: RowNorm = None,
     row_sum: RowSum = None,
     classes: Classes = None,
     labels: Labels = None,

@@ -9,7 +9,7 @@ import typer
 from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.progress import waiting
-from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, RowSum, read_domain
+from equipoise.cli.public_facts import Bounds, Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.summary import Verbose, told
 
@@ -20,7 +20,8 @@ def command(
     epsilon: Epsilon,
     delta: Delta = 0.0,
     model: Model = "",
-    row_norm: RowNorm = 1.0,
+    row_norm: RowNorm = None,
+    bounds: Bounds = None,
     row_sum: RowSum = None,
     classes: Classes = None,
     labels: Labels = None,
@@ -50,7 +51,7 @@ def command(
     wanted = {
         "epsilon": epsilon,
         "delta": delta,
-        "domain": read_domain(row_norm, classes, labels, radius, row_sum),
+        "domain": read_domain(row_norm, classes, labels, radius, row_sum, (bounds, n_features)),
         "alpha": read_alpha(alpha),
         "mechanism": mechanism,
         "fit_intercept": intercept,
