@@ -40,11 +40,11 @@ FINISHING_LAW = "spherical-laplace"
 FINISHING_SHARE = 0.02
 TOLERANCE_SHARE = 1e-6
 
-# Rows are reduced to a few directions only where, by the model, that wins half as much again of what is at stake: the
+# Rows are reduced to a few directions only where, by the model, that wins two fifths more of what is at stake: the
 # model is rough, and a projection is one more thing to explain. With fewer directions than these it is a matter of luck
 # what they show of a table: the model asks for 2 or 4 at times, and the worst of ten draws then was no better than none
 # (docs/mechanisms.md).
-PROJECTION_GAIN = 1.5
+PROJECTION_GAIN = 1.4
 FEWEST_DIRECTIONS = 8
 # The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
 MOST_PROJECTED = 4096
