@@ -93,6 +93,21 @@ def test_a_plan_is_told_in_a_few_lines(options):
     assert len(equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options, "--verbose").stdout.splitlines()) > 30
 
 
+def test_a_plan_takes_bounds_of_columns_and_says_when_a_row_norm_is_wasteful():
+    facts = ("plan", "-n", 5000, "-d", 64, "--epsilon", 1, "--bounds", "0,16")
+    domain = json.loads(equipoise(*facts, "--json").stdout)["claim"]["problem"]["domain"]
+    assert domain["bounds"] == [[0.0, 16.0]] * 64
+    assert domain["row_norm"] == eq.Domain(bounds=[(0, 16)] * 64, classes=(0, 1)).row_norm
+    said = equipoise(*facts, "--row-norm", 16).stdout
+    assert (
+        "wasteful: row_norm = 16 is declared, and by the bounds no row of 64 columns is longer than 8: declare 8"
+        in said
+    )
+    wrong = equipoise(*facts[:-1], "16")
+    assert wrong.returncode == 2
+    assert "write two numbers, for example --bounds 0,16" in wrong.stderr
+
+
 def test_without_a_model_the_target_decides():
     classes, numbers = (
         json.loads(equipoise("plan", "-n", 1000, "-d", 3, "--epsilon", 1, *facts, "--json").stdout)

@@ -222,6 +222,6 @@ def test_a_plan_says_when_the_row_norm_is_above_what_bounds_allow():
     loose = eq.Domain(row_norm=10.0, bounds=BOUNDS, classes=(0, 1))
     (told, *_) = model(loose).plan(n_samples=400).caveats
     assert told.startswith("wasteful: row_norm = 10 is declared")
-    assert "write row_norm=1.73205 or less" in told
+    assert "declare 1.73205 or less" in told
     for fine in (DOMAIN, eq.Domain(row_norm=1.73205, bounds=BOUNDS, classes=(0, 1)), eq.Domain(10.0, classes=(0, 1))):
         assert not any("wasteful" in line for line in model(fine).plan(400, 3).caveats)

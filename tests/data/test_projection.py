@@ -35,7 +35,7 @@ def reduced_to(certificate):
 def test_few_noisy_rows_with_many_columns_are_reduced_to_a_few_directions():
     _, certificate = planned()
     count = reduced_to(certificate)
-    assert 0 < count < 40
+    assert 8 <= count < 40
     assert certificate.claim.noise.dimension == count + 1
     assert certificate.verify() == ()
     assert f"reduced to {count} random direction(s)" in certificate.explain()
@@ -120,7 +120,7 @@ def test_several_classes_and_sparse_rows_are_reduced_too():
 
 
 @pytest.mark.usefixtures("plain_page")
-@pytest.mark.parametrize(("row_sum", "epsilon"), [(None, 0.3), (2.0, 0.1)])
+@pytest.mark.parametrize(("row_sum", "epsilon"), [(None, 0.3), (3.0, 0.1)])
 def test_a_saved_model_predicts_the_same_and_so_does_plain_scikit_learn(row_sum, epsilon, tmp_path):
     X = np.random.default_rng(2).normal(size=(60, 40))
     model, _ = planned(epsilon=epsilon, domain=replace(CLASSES, row_sum=row_sum))
@@ -156,6 +156,12 @@ def test_the_modelled_loss_is_that_of_random_projections_of_such_rows():
 ALL_RUNS = 2800
 
 
+@pytest.fixture
+def one_direction(monkeypatch):
+    """Let a plan have one direction, along which noise hides least: what eight hide, seven more do not tell apart."""
+    monkeypatch.setattr("equipoise.planning.kinds.objective.FEWEST_DIRECTIONS", 1)
+
+
 def observed(source, runs):
     """Return the audit's bound for a row along the directions, turned round beside three rows of zeros."""
     model = eq.LogisticRegression(epsilon=1.0, domain=CLASSES, fit_intercept=False, public_seed=SEED, random_state=0)
@@ -182,11 +188,13 @@ def observed(source, runs):
     return audit(first, second, 0.0, thresholds, FAILURE).epsilon
 
 
+@pytest.mark.usefixtures("one_direction")
 @pytest.mark.parametrize("runs", [FEW_RUNS, pytest.param(ALL_RUNS, marks=pytest.mark.statistics)])
 def test_an_audit_of_a_projected_release_stays_below_its_claim(runs):
     assert observed(SeededSource, runs) <= 1.0
 
 
+@pytest.mark.usefixtures("one_direction")
 @pytest.mark.parametrize(
     ("source", "runs"),
     [(FifthOfTheNoise, FEW_RUNS), pytest.param(HalvedNoise, ALL_RUNS, marks=pytest.mark.statistics)],

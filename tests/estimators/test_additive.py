@@ -7,8 +7,12 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
+from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Target
+from equipoise.data.schema.pairs import all_lines
+from equipoise.data.schema.typical import typical_row
 from equipoise.errors import InvalidParameter
+from equipoise.estimators.additive import _curved
 from equipoise.planning.curves import CELLS, cells_for
 
 ROWS = 20_000
@@ -65,13 +69,30 @@ def test_the_certificate_is_that_of_a_linear_model_on_the_released_schema(model)
 def test_where_curves_are_not_worth_their_noise_the_model_is_the_linear_one():
     few = replace(SCHEMA, n_samples=300)
     table = people(300, 2).drop(columns="amount")
-    curve, line = (
-        kind(epsilon=0.5, domain=few, random_state=3).fit(table)
-        for kind in (eq.AdditiveClassifier, eq.LogisticRegression)
-    )
-    assert curve.schema_ == few
+    curve = eq.AdditiveClassifier(epsilon=0.5, domain=few, random_state=3).fit(table)
+    normed = replace(few, row_norm=typical_row(few))
+    line = eq.LogisticRegression(epsilon=0.5, domain=normed, random_state=3).fit(table)
+    assert curve.schema_ == normed
     assert np.array_equal(curve.coef_, line.coef_)
     assert curve.certificate_.claim == line.certificate_.claim
+
+
+def test_a_row_norm_is_public_unless_it_was_declared():
+    """One row in 40 of evenly spread numbers is longer, whatever is declared stays, and 0 cells change nothing."""
+    facts = eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA)._public_facts
+    assert facts.row_norm == typical_row(facts) < facts.longest_row
+    coins = np.random.default_rng(4)
+    columns = tuple(NumberColumn(f"x{place}", (-1, 1)) for place in range(8))
+    raw = {column.name: coins.uniform(-1, 1, 20_000) for column in columns}
+    lines = eq.Schema(ROWS, columns, SCHEMA.target, **FACTS)
+    paired = replace(lines, pairs=all_lines(lines))
+    for schema in (lines, _curved(lines, 8), paired, replace(_curved(lines, 8), pairs=all_lines(lines))):
+        rows = Encoder(replace(schema, row_norm=schema.longest_row)).encode(raw, 20_000) * schema.longest_row
+        longer = np.mean(np.linalg.norm(rows, axis=1) > typical_row(schema))
+        assert 0.01 < longer < 0.06
+    declared = replace(SCHEMA, row_norm=1.25)
+    assert eq.AdditiveClassifier(epsilon=1.0, domain=declared, cells=4, pairs="public")._public_facts.row_norm == 1.25
+    assert eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA, cells=0)._public_facts == SCHEMA
 
 
 def test_more_rows_and_more_epsilon_never_make_curves_coarser():

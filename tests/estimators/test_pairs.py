@@ -23,7 +23,7 @@ COLUMNS = (
     CategoryColumn("sex", ("f", "m"), unknown="m"),
 )
 ALONE = Schema(ROWS, COLUMNS, Target("ill", classes=("no", "yes")), vouched_by="a test", vouched_on="2026-11-18")
-PAIRS = (Pair(("age", "dose"), cells=3), Pair(("town", "age")), Pair(("sex", "town")))
+PAIRS = (Pair(("age", "dose"), cells=3), Pair(("town", "age")), Pair(("sex", "town")), Pair(("sex", "dose"), cells=1))
 SCHEMA = replace(ALONE, pairs=PAIRS)
 HOSTILE = pd.DataFrame(
     {
@@ -73,8 +73,8 @@ def test_entries_are_products_of_what_each_column_has_alone():
             sides.append(alone.encode(raw, len(HOSTILE)) * side.squared_length**0.5)
         products = np.einsum("ni,nj->nij", *sides).reshape(len(HOSTILE), -1)
         found = rows[:, place : place + surface.width]
-        lengths = np.linalg.norm(found, axis=1, keepdims=True) / np.linalg.norm(products, axis=1, keepdims=True)
-        np.testing.assert_allclose(found, products * lengths, atol=1e-15)
+        lengths = [np.linalg.norm(entries, axis=1, keepdims=True) for entries in (products, found)]
+        np.testing.assert_allclose(found * lengths[0], products * lengths[1], atol=1e-15)
         assert len(surface.encoded_names()) == surface.width
         place += surface.width
     assert place == SCHEMA.n_features == len(set(SCHEMA.encoded_names()))
@@ -144,7 +144,7 @@ def test_pairs_of_other_kinds_sizes_and_shapes_are_refused():
     for columns, cells in (
         (("age", "age"), 4),
         (("age",), 4),
-        (("age", "dose"), 1),
+        (("age", "dose"), 0),
         (("age", "dose"), 1000),
         ("ab", 2.5),
     ):
@@ -163,6 +163,46 @@ def test_what_is_no_list_of_pairs_is_refused_before_a_row_is_read(pairs):
         eq.AdditiveClassifier(epsilon=1.0, domain=eq.Domain(1.0, (0, 1)), pairs=[("age", "dose")]).plan(ROWS, 4)
 
 
+def test_lines_of_a_pair_are_products_and_are_drawn_from_end_to_end():
+    lines = replace(ALONE, pairs=(Pair(("age", "dose"), cells=1), Pair(("town", "age"), cells=1)), row_norm=1.0)
+    assert [surface.width for surface in lines.surfaces] == [1, 3]
+    assert lines.encoded_names()[ALONE.n_features] == "age and dose"
+    weights = [0.0] * ALONE.n_features + [2.0, 1.0, -3.0, 0.5]
+    drawn = [effect for effect in effects_of(lines, [weights], ["yes"], None, {}) if effect.pair]
+    found = [
+        (effect.column, effect.output, [(point.place, point.value) for point in effect.points]) for effect in drawn
+    ]
+    assert found[:2] == [
+        ("age with dose", "dose at -3", [(0.0, 2.0), (100.0, -2.0)]),
+        ("age with dose", "dose at 3", [(0.0, -2.0), (100.0, 2.0)]),
+    ]
+    assert found[3] == ("age with town", "town=Wien", [(0.0, 3.0), (100.0, -3.0)])
+    asked = eq.LogisticRegression(epsilon=1.0, domain=lines, random_state=0).fit(TRAIN)
+    assert asked.score(TEST, TEST["ill"]) > 0.75
+    rows = HOSTILE.replace(-np.inf, np.nan)
+    np.testing.assert_allclose(asked.to_sklearn().decision_function(rows), asked.decision_function(rows), atol=1e-12)
+
+
+def test_a_public_rule_has_all_pairs_where_they_are_worth_their_noise():
+    def facts(rows: int, epsilon: float) -> Schema:
+        return eq.AdditiveClassifier(
+            epsilon=epsilon, domain=replace(ALONE, n_samples=rows), pairs="public"
+        )._public_facts
+
+    many, few = facts(100_000, 3.0), facts(1000, 0.1)
+    assert few.pairs == ()
+    assert all(pair.cells == 1 for pair in many.pairs)
+    names = {("age", "dose"), ("age", "town"), ("age", "sex"), ("dose", "town"), ("dose", "sex")}
+    assert {pair.columns for pair in many.pairs} == names
+    # What stands in the schema stays as it is.
+    own = eq.AdditiveClassifier(epsilon=3.0, domain=replace(SCHEMA, n_samples=100_000), pairs="public")._public_facts
+    assert own.pairs[: len(PAIRS)] == PAIRS
+    assert {pair.columns for pair in own.pairs[len(PAIRS) :]} == {("age", "sex"), ("dose", "town")}
+    # Rows of numbers have no names, and there is nothing to pair.
+    domain = eq.Domain(1.0, (0, 1))
+    assert eq.AdditiveClassifier(domain=domain, pairs="public")._public_facts == domain
+
+
 def test_exports_that_know_no_pairs_refuse_them_and_a_table_of_weights_has_them(tmp_path):
     asked = eq.AdditiveClassifier(epsilon=1.0, domain=ALONE, cells=0, pairs=[("age", "sex")]).fit(TRAIN)
     eq.save(asked, tmp_path / "release")
@@ -177,7 +217,8 @@ def test_the_page_has_a_line_for_every_value_of_the_second_column(model):
     effects = effects_of(SCHEMA, model.coef_.tolist(), ["yes"], 0.5, {})
     of_pairs = [effect for effect in effects if effect.pair]
     # Of age and dose a line a knot of dose; of town and age a line a town; of two categories there is no curve.
-    assert [effect.column for effect in of_pairs] == ["age with dose"] * 4 + ["age with town"] * 3
+    names = ["age with dose"] * 4 + ["age with town"] * 3 + ["dose with sex"] * 2
+    assert [effect.column for effect in of_pairs] == names
     weights = model.coef_[0][ALONE.n_features :] / SCHEMA.longest_row
     np.testing.assert_allclose([point.value for point in of_pairs[1].points], weights[:16].reshape(4, 4)[:, 1])
     np.testing.assert_allclose([point.value for point in of_pairs[6].points], weights[16:31].reshape(3, 5)[2])

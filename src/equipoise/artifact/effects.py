@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.data.schema import CurveColumn, Schema
+from equipoise.data.schema import Column, CurveColumn, NumberColumn, Schema
 from equipoise.report.release_record import Effect, EffectPoint
 
 Ends = tuple[float, float]
@@ -59,7 +59,7 @@ def effects_of(
             hats = weights[place : place + column.cells + 1]
             points = tuple(
                 EffectPoint(
-                    bounds[0] * (1 - share) + bounds[1] * share,
+                    _between(bounds, share),
                     unit / length * hat,
                     None if deviation is None else unit / length * deviation,
                 )
@@ -78,33 +78,49 @@ def _surfaces(
     unit: float,
     paid: Mapping[str, Ends],
 ) -> Iterator[Effect]:
-    """Yield what each pair adds along its first column of numbers, an entry a knot or level of the other column."""
+    """Yield what each pair adds along its first column of numbers, an entry a knot or level of the other column.
+
+    A line has one weight, which is that of its upper end; at its lower end it counts as much the other way.
+    """
     place = sum(column.width for column in schema.columns)
     for surface in schema.surfaces:
         sides, width = surface.sides, surface.width
-        turned = not isinstance(sides[0], CurveColumn)
+        turned = not isinstance(sides[0], NumberColumn)
         along, across = (sides[1], sides[0]) if turned else sides
         bounds, ends = (
-            (side.bounds or paid.get(side.name)) if isinstance(side, CurveColumn) else None for side in (along, across)
+            (side.bounds or paid.get(side.name)) if isinstance(side, NumberColumn) else None for side in (along, across)
         )
-        if bounds is not None:
+        if bounds is not None and (ends is not None or not isinstance(across, NumberColumn)):
             for output, weights in zip(outputs, coefficients, strict=True):
                 own, second = weights[place : place + width], sides[1].width
                 lines = [own[start : start + second] for start in range(0, width, second)]
-                table = lines if turned else list(zip(*lines, strict=True))
+                table = lines if turned else [list(line) for line in zip(*lines, strict=True)]
+                if _is_line(along):
+                    table = [[-line[0], line[0]] for line in table]
+                if _is_line(across):
+                    table = [[-weight for weight in table[0]], table[0]]
                 named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
-                for knot, (name, line) in enumerate(zip(across.encoded_names(), table, strict=True)):
-                    if ends is not None:
-                        share = knot / (across.width - 1)
-                        name = f"{across.name} at {ends[0] * (1 - share) + ends[1] * share:.4g}"
-                    shares = [step / (along.width - 1) for step in range(along.width)]
+                for knot, line in enumerate(table):
+                    if ends is None:
+                        name = across.encoded_names()[knot]
+                    else:
+                        name = f"{across.name} at {_between(ends, knot / (len(table) - 1)):.4g}"
                     points = tuple(
-                        EffectPoint(bounds[0] * (1 - share) + bounds[1] * share, unit * weight, None)
-                        for share, weight in zip(shares, line, strict=True)
+                        EffectPoint(_between(bounds, step / (len(line) - 1)), unit * weight, None)
+                        for step, weight in enumerate(line)
                     )
                     if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
         place += width
+
+
+def _is_line(column: Column) -> bool:
+    return type(column) is NumberColumn
+
+
+def _between(ends: Ends, share: float) -> float:
+    """Return the place at a share of the way from the lower end to the upper one."""
+    return ends[0] * (1 - share) + ends[1] * share
 
 
 def _curves(schema: Schema) -> Iterator[tuple[int, CurveColumn]]:

@@ -10,7 +10,7 @@ import typer
 from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.progress import waiting
-from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, RowSum, read_domain
+from equipoise.cli.public_facts import Bounds, Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.summary import Verbose, told
 from equipoise.errors import InvalidParameter
@@ -34,6 +34,7 @@ def command(
     delta: Delta = 0.0,
     model: Model = "",
     row_norm: RowNorm = None,
+    bounds: Bounds = None,
     row_sum: RowSum = None,
     classes: Classes = None,
     labels: Labels = None,
@@ -73,10 +74,10 @@ def command(
         kind = model_for(model, task, other)
         if classes is None and labels is None and issubclass(kind, PrivateClassifier):
             classes = "0,1"
-        domain: Domain | Schema = read_domain(row_norm, classes, labels, radius, row_sum)
+        domain: Domain | Schema = read_domain(row_norm, classes, labels, radius, row_sum, (bounds, n_features))
     else:
-        beside = {"-d": n_features, "--row-norm": row_norm, "--row-sum": row_sum, "--classes": classes}
-        _refuse_beside_a_schema({**beside, "--labels": labels, "--radius": radius})
+        beside = {"-d": n_features, "--row-norm": row_norm, "--bounds": bounds, "--row-sum": row_sum}
+        _refuse_beside_a_schema({**beside, "--classes": classes, "--labels": labels, "--radius": radius})
         domain = described = _described(schema, n_samples, private_bounds)
         kind = model_for(model, described.task, "correct what [target] in the schema says")
     wanted = {

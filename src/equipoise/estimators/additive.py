@@ -8,23 +8,28 @@ from typing import Any, ClassVar
 
 from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import curved
+from equipoise.data.schema.pairs import all_lines
+from equipoise.data.schema.typical import typical_row
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 from equipoise.estimators.saved import Saved, Setting
-from equipoise.planning.curves import CELLS, cells_for
+from equipoise.planning.curves import CELLS, cells_for, pairs_are_worth
 from equipoise.planning.issue import issue
 from equipoise.planning.notes import Notes
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import plain
 
+# What asks for a rule by public facts.
+PUBLIC = "public"
+
 
 class Additive(PrivateLinearModel):
     """A linear model of a schema whose columns of numbers became curves, by a public rule (N8)."""
 
-    cells: int | str = "public"
-    pairs: Sequence[Sequence[str]] = ()
+    cells: int | str = PUBLIC
+    pairs: Sequence[Sequence[str]] | str = ()
 
     # The model that this one is where nothing bends.
     _line: ClassVar[type[PrivateLinearModel]]
@@ -33,54 +38,71 @@ class Additive(PrivateLinearModel):
     def _public_facts(self) -> Domain | Schema | None:
         """The declared facts, columns of numbers described as curves; a schema that has curves is taken as it is."""
         facts, asked = self.domain, plain(self.cells)
-        known = asked == "public" or (isinstance(asked, int) and not isinstance(asked, bool) and asked >= 0)
+        known = asked == PUBLIC or (isinstance(asked, int) and not isinstance(asked, bool) and asked >= 0)
         if not known:
             found, remedy = f"cells={self.cells!r}", 'pass cells="public", or 16 to have 16 cells whatever they cost'
             raise InvalidParameter('a number of cells, 0 for lines, or "public"', found, remedy)
         if not isinstance(facts, Schema):
-            if facts is not None and asked not in ("public", 0):
+            if facts is not None and asked not in (PUBLIC, 0):
                 found = "rows of numbers in a Domain, which describes no kinds of columns"
                 remedy = "pass domain=eq.Schema.from_toml(...), or leave cells out, which means lines"
                 raise InvalidParameter(
                     "a schema, whose columns of numbers have bounds between which they bend", found, remedy
                 )
-            if facts is not None and len(self.pairs):
+            if facts is not None and len(self.pairs) and self.pairs != PUBLIC:
                 found = "rows of numbers in a Domain, which names no columns"
                 raise InvalidParameter("a schema, which names columns", found, "pass domain=eq.Schema.from_toml(...)")
             return facts
-        facts = self._paired(facts)
+        facts = self._asked_together(facts)
         bends = [type(column) is NumberColumn for column in facts.columns]
-        if not any(bends) or any(isinstance(column, CurveColumn) for column in facts.columns):
-            return facts
-        return _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+        if any(bends) and not any(isinstance(column, CurveColumn) for column in facts.columns) and asked != 0:
+            facts = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+        return self._worth_together(facts) if self.pairs == PUBLIC else facts
 
-    def _paired(self, schema: Schema) -> Schema:
-        """Return a schema with the pairs that were asked for, after its own."""
+    def _asked_together(self, schema: Schema) -> Schema:
+        """Return a schema with the pairs that were asked for by name, after its own."""
         asked = self.pairs
+        if asked == PUBLIC or (isinstance(asked, list | tuple) and not asked):
+            return schema
         known = isinstance(asked, list | tuple) and all(isinstance(pair, list | tuple) for pair in asked)
         if not known or not all(len(pair) == 2 for pair in asked):
-            found, remedy = f"pairs={asked!r}", 'pass pairs=[("age", "hours")]; the schema file has cells as well'
-            raise InvalidParameter("a list of pairs of columns' names", found, remedy)
-        if not asked:
-            return schema
+            found = f"pairs={asked!r}"
+            remedy = f'pass pairs=[("age", "hours")], or pairs="{PUBLIC}"; the schema file has cells as well'
+            raise InvalidParameter(f'a list of pairs of columns\' names, or "{PUBLIC}"', found, remedy)
         return replace(schema, pairs=(*schema.pairs, *(Pair((first, second)) for first, second in asked)))
+
+    def _worth_together(self, schema: Schema) -> Schema:
+        """Return a schema with a line of every number for each other column, if those are worth their noise."""
+        pairs = all_lines(schema)
+        # A norm that somebody declared stays.
+        norm = None if schema.row_norm == typical_row(schema) else schema.row_norm
+        together = replace(schema, pairs=(*schema.pairs, *pairs), row_norm=norm)
+        together = replace(together, row_norm=norm or typical_row(together))
+        without, with_them = self._cost(schema), self._cost(together) if pairs else None
+        task = "regression" if schema.target.classes is None else "classification"
+        if without is None or with_them is None or not pairs_are_worth(without, with_them, task):
+            return schema
+        return together
 
     def _rule(self, schema: Schema) -> int:
         """Return how many cells are worth their noise by the modelled costs of the same training on each encoding."""
-        costs = {}
-        own = {name: value for name, value in self.get_params(deep=False).items() if name not in ("cells", "pairs")}
-        for cells in CELLS:
-            facts = _curved(schema, cells)
-            line = self._line(**{**own, "domain": facts, "ledger": None})
-            try:
-                costs[cells] = Notes.of(issue(line._request(facts.n_samples or 0, facts.n_features))).cost
-            except EquipoiseError:
-                # A line that cannot be planned is told as such; curves that cannot are no choice.
-                if cells == 0:
-                    return 0
+        costs = {cells: self._cost(_curved(schema, cells)) for cells in CELLS}
+        # A line that cannot be planned is told as such; curves that cannot are no choice.
+        if costs[0] is None:
+            return 0
         bends = [type(column) is NumberColumn for column in schema.columns]
         task = "regression" if schema.target.classes is None else "classification"
-        return cells_for(costs, task, sum(bends) / len(bends))
+        known = {cells: cost for cells, cost in costs.items() if cost is not None}
+        return cells_for(known, task, sum(bends) / len(bends))
+
+    def _cost(self, facts: Schema) -> float | None:
+        """Return the modelled cost of this training on rows that are encoded so; None where it cannot be planned."""
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in ("cells", "pairs")}
+        line = self._line(**{**own, "domain": facts, "ledger": None})
+        try:
+            return Notes.of(issue(line._request(facts.n_samples or 0, facts.n_features))).cost
+        except EquipoiseError:
+            return None
 
     def _saved(self) -> Saved:
         # The finest curve of what was released, in place of the rule: that of another version may choose otherwise.
@@ -97,11 +119,10 @@ class Additive(PrivateLinearModel):
 
 
 def _curved(schema: Schema, cells: int) -> Schema:
-    """Return a schema whose columns of numbers are curves of so many cells, itself for 0."""
-    if cells == 0:
-        return schema
-    columns = (curved(column, cells) if type(column) is NumberColumn else column for column in schema.columns)
-    return replace(schema, columns=tuple(columns))
+    """Return a schema whose columns of numbers are curves of so many cells, lines for 0, with a public row norm."""
+    columns = (curved(column, cells) if cells and type(column) is NumberColumn else column for column in schema.columns)
+    found = replace(schema, columns=tuple(columns))
+    return found if schema.row_norm is not None else replace(found, row_norm=typical_row(found))
 
 
 class AdditiveClassifier(Additive, LogisticRegression):
@@ -116,11 +137,12 @@ class AdditiveClassifier(Additive, LogisticRegression):
     Parameters
     ----------
     cells : int or "public"
-        How many cells each curve has; "public" picks it from public facts, 0 means lines. A schema with columns of kind
-        "curve" is taken as it is.
-    pairs : list of (str, str)
+        How many cells each curve has; "public" picks it from public facts. 0 takes the schema as it is, and so is one
+        with columns of kind "curve" taken.
+    pairs : list of (str, str), or "public"
         Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
         the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
+        "public" has all columns of numbers with all others, as lines, where public facts make them worth their noise.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`; the domain is a `Schema`.
 
@@ -157,11 +179,12 @@ class AdditiveRegressor(Additive, Ridge):
     Parameters
     ----------
     cells : int or "public"
-        How many cells each curve has; "public" picks it from public facts, 0 means lines. A schema with columns of kind
-        "curve" is taken as it is.
-    pairs : list of (str, str)
+        How many cells each curve has; "public" picks it from public facts. 0 takes the schema as it is, and so is one
+        with columns of kind "curve" taken.
+    pairs : list of (str, str), or "public"
         Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
         the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
+        "public" has all columns of numbers with all others, as lines, where public facts make them worth their noise.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
         As in `Ridge`; the domain is a `Schema`.
 

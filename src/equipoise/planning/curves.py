@@ -11,7 +11,9 @@ and the worthiest of a few is taken, lines among them, for which G = 0. With man
 next to nothing, and curves are taken; with few, the noise in so many more weights costs more than they win, and the
 model is the linear one. A decision between classes stays the same through much of what costs a prediction of a number:
 there G is larger. Where curves lose a quarter of what is at stake or more they are no choice: the model of costs is
-rough there, and a line is easier to tell from noise. These numbers were settled with public tables in view, which
+rough there, and a line is easier to tell from noise. All pairs of columns of numbers with others, as lines, are assumed
+to win a share P more than what is at stake without them: they are worth their noise where ``(1 + P) (1 - c)`` is
+above what the same is without them. These numbers were settled with public tables in view, which
 docs/additive.md names; no privacy claim rests on them.
 """
 
@@ -25,6 +27,9 @@ GAINS = {
 
 # Curves that lose this share of what is at stake are no choice.
 DROWNED = 0.25
+
+# By how much more is at stake with all pairs than without.
+TOGETHER = {"classification": 0.05, "regression": 0.02}
 
 # The numbers of cells that are compared, 0 for lines.
 CELLS = tuple(GAINS["classification"])
@@ -51,3 +56,14 @@ def cells_for(costs: Mapping[int, float], task: str, bends: float) -> int:
     """
     choices = [cells for cells, cost in sorted(costs.items()) if cells == 0 or cost < DROWNED]
     return max(choices, key=lambda cells: (1 + GAINS[task][cells] * bends**2) * (1 - costs[cells]))
+
+
+def pairs_are_worth(without: float, together: float, task: str) -> bool:
+    """Return whether all pairs as lines are worth their noise, given the modelled cost without them and with them.
+
+    Examples
+    --------
+    >>> pairs_are_worth(0.001, 0.025, "classification"), pairs_are_worth(0.012, 0.082, "classification")
+    (True, False)
+    """
+    return (1 + TOGETHER[task]) * (1 - together) > 1 - without

@@ -89,7 +89,7 @@ def _wasteful(claim: Claim) -> Iterator[str]:
     if domain.row_norm > longest * (1 + ROUNDING):
         yield (
             f"wasteful: row_norm = {number(domain.row_norm)} is declared, and by the bounds no row of "
-            f"{trained.n_features} columns is longer than {number(longest)}; write row_norm={number(longest)} or less: "
+            f"{trained.n_features} columns is longer than {number(longest)}: declare {number(longest)} or less; "
             "noise grows with it, rows do not"
         )
 

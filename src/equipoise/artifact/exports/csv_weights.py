@@ -60,7 +60,8 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
             yield name, repr(model.row_norm), column.name, column.kind, meaning
     for pair, surface in zip(model.schema.pairs, model.schema.surfaces, strict=True):
         product = (
-            "the product of two entries: 1 at the knot or level that is named, falling to 0 at the knots beside it"
+            "the product of two entries: 1 at the knot or level that is named, falling to 0 at the knots beside it; "
+            "a number without a knot from -1 to 1 between its bounds"
         )
         for name in surface.encoded_names():
             yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", product

@@ -1,18 +1,26 @@
 """Pairs of columns whose effects depend on each other: a surface over two columns, from public facts alone (N8)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 from equipoise.data.schema.columns import settle
 from equipoise.data.schema.kinds.base import Column
 from equipoise.data.schema.kinds.category import CategoryColumn
-from equipoise.data.schema.kinds.curve import MOST_CELLS, CurveColumn, curved
+from equipoise.data.schema.kinds.curve import MOST_CELLS, curved, line_of
 from equipoise.data.schema.kinds.number import NumberColumn
 from equipoise.data.schema.text import Faults, written, written_list
 
+if TYPE_CHECKING:
+    from equipoise.data.schema.record import Schema
+
 # A surface has the square of it in knots, each with a weight and its noise: few are enough, and more drown.
 PAIR_CELLS = 4
+
+# With so many there is no knot between the bounds: a column of numbers is a line, and has one weight with each other.
+LINES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +32,7 @@ class Pair:
     columns : (str, str)
         Their names: two of the schema's columns, of numbers (kinds "number" and "curve") or of categories.
     cells : int
-        Into how many cells the bounds of a column of numbers are cut, 2 or more.
+        Into how many cells the bounds of a column of numbers are cut; 1 for a line, whose slope the other column moves.
 
     Examples
     --------
@@ -42,8 +50,8 @@ class Pair:
         if not named or not all(isinstance(name, str) for name in self.columns) or len(set(self.columns)) < 2:
             faults.add("pairs.columns", "the names of two different columns", self.columns)
         cells = faults.count("pairs.cells", self.cells)
-        if cells is None or not 2 <= cells <= MOST_CELLS:
-            faults.add("pairs.cells", f"a whole number from 2 to {MOST_CELLS}", self.cells)
+        if cells is None or not LINES <= cells <= MOST_CELLS:
+            faults.add("pairs.cells", f"a whole number from {LINES} to {MOST_CELLS}", self.cells)
         settle(self, cells=cells)
         faults.refuse()
         settle(self, columns=tuple(self.columns))
@@ -59,11 +67,12 @@ class Surface:
     """A pair with the facts of its columns: an encoded column for each knot or level of one with each of the other.
 
     An entry is the product of two: 1 at a knot of a column of numbers or at a level, and falling along lines to 0 at
-    the knots beside it. So a linear model of them is a surface over the two columns, whose entries in one row are
-    few, add up to 1, and have squares that add up to at most 1.
+    the knots beside it; of a line the number itself, between -1 and 1. So a linear model of them is a surface over the
+    two columns, whose entries in one row are few, and add up to 1 at most, as do their squares.
 
     Examples
     --------
+    >>> from equipoise.data.schema import CurveColumn
     >>> sides = CurveColumn("age", (0, 100), cells=2), CategoryColumn("job", ("none", "nurse"), unknown="none")
     >>> surface = Surface(sides)
     >>> surface.encoded_names()[:3], surface.width, surface.entries, surface.squared_length
@@ -105,6 +114,24 @@ def surface_of(pair: Pair, columns: Sequence[Column]) -> Surface:
     return Surface((first, second))
 
 
+def all_lines(schema: "Schema") -> tuple[Pair, ...]:
+    """Return all pairs of a schema's numbers with each other and with its categories, as lines, but those it has.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Schema, Target
+    >>> columns = NumberColumn("age"), NumberColumn("dose"), CategoryColumn("sex", ("f", "m"))
+    >>> schema = Schema(None, columns, Target("ill"), pairs=(Pair(("dose", "age")),))
+    >>> [pair.columns for pair in all_lines(schema)]
+    [('age', 'sex'), ('dose', 'sex')]
+    """
+    known = {frozenset(pair.columns) for pair in schema.pairs}
+    numbers = [column.name for column in schema.columns if isinstance(column, NumberColumn)]
+    categories = [column.name for column in schema.columns if isinstance(column, CategoryColumn)]
+    both = (*combinations(numbers, 2), *product(numbers, categories))
+    return tuple(Pair(names, LINES) for names in both if frozenset(names) not in known)
+
+
 def check_pairs(pairs: Sequence[Pair], columns: Sequence[Column], faults: Faults) -> None:
     """Note pairs that name no column of the schema, or one of another kind, and those that stand there twice."""
     known = {column.name: column for column in columns}
@@ -137,7 +164,8 @@ def read_pairs(tables: object, faults: Faults) -> tuple[Pair, ...]:
 
 
 def _side(column: Column, cells: int) -> Column:
-    """Return a column as one side of a surface: hats at knots of its own, or its levels."""
-    if isinstance(column, CurveColumn):
-        return replace(column, cells=cells, indicator=False)
-    return curved(replace(column, indicator=False), cells) if isinstance(column, NumberColumn) else column
+    """Return a column as one side of a surface: hats at knots of its own, a line, or its levels."""
+    if not isinstance(column, NumberColumn):
+        return column
+    alone = line_of(column, indicator=False)
+    return alone if cells == LINES else curved(alone, cells)

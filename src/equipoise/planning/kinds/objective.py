@@ -40,9 +40,12 @@ FINISHING_LAW = "spherical-laplace"
 FINISHING_SHARE = 0.02
 TOLERANCE_SHARE = 1e-6
 
-# Rows are reduced to a few directions only where, by the model, that wins half as much again of what is at stake: the
-# model is rough, and a projection is one more thing to explain.
-PROJECTION_GAIN = 1.5
+# Rows are reduced to a few directions only where, by the model, that wins two fifths more of what is at stake: the
+# model is rough, and a projection is one more thing to explain. With fewer directions than these it is a matter of luck
+# what they show of a table: the model asks for 2 or 4 at times, and the worst of ten draws then was no better than none
+# (docs/mechanisms.md).
+PROJECTION_GAIN = 1.4
+FEWEST_DIRECTIONS = 8
 # The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
 MOST_PROJECTED = 4096
 
@@ -141,7 +144,8 @@ def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
     columns, nothing = request.n_features, of_problem(whole.claim.problem, request.n_features).nothing
     least = nothing - PROJECTION_GAIN * (nothing - whole.share)
     best: Plan | None = None
-    for directions in (2**power for power in range((columns - 1).bit_length())):
+    fewest = FEWEST_DIRECTIONS.bit_length() - 1
+    for directions in (2**power for power in range(fewest, (columns - 1).bit_length())):
         lost = lost_by_projection(columns, directions, nothing - 1)
         if lost < least:
             plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)

@@ -106,3 +106,15 @@ def curved(column: NumberColumn, cells: int) -> CurveColumn:
     """
     facts = {field.name: getattr(column, field.name) for field in fields(column)}
     return CurveColumn(**facts, cells=cells)
+
+
+def line_of(column: NumberColumn, indicator: bool) -> NumberColumn:
+    """Return a column of numbers as a line, every other fact as it was.
+
+    Examples
+    --------
+    >>> line_of(CurveColumn("age", (0, 100), fill=40, cells=8), indicator=False)
+    NumberColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=())
+    """
+    facts = {field.name: getattr(column, field.name) for field in fields(NumberColumn)}
+    return NumberColumn(**{**facts, "indicator": indicator})
