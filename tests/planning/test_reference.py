@@ -74,7 +74,8 @@ def test_a_reference_has_the_loss_s_curvature_and_equal_weights(loss):
     total = mean_curvature(member, 2.0, prediction)
     assert np.dot(found.counts, found.curvatures) == pytest.approx(total, rel=1e-12)
     assert 0 < total <= member.curvature_bound()
-    assert found.norm == pytest.approx(prediction * np.sqrt(COLUMNS), rel=1e-12)
+    # Free outputs share a prediction's squared length, and each has weights of this norm.
+    assert found.norm == pytest.approx(prediction * np.sqrt(COLUMNS / member.free_outputs), rel=1e-12)
     # Weights of 0 lose what is at stake, and the mean of targets, which is worth as much.
     nothing = {"classification": 1.0, "regression": 2.0}[member.task]
     assert found.nothing == pytest.approx(nothing, rel=1e-12)

@@ -145,9 +145,10 @@ def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
         lost = lost_by_projection(columns, directions, nothing - 1)
         if lost < least:
             plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)
-            share = lost + (1 - lost_by_projection(columns, directions)) * plan.share
+            kept = 1 - lost_by_projection(columns, directions)
+            share = lost + kept * plan.share
             if share < least:
-                best, least = replace(plan, share=share), share
+                best, least = replace(plan, share=share, noise=kept * plan.noise), share
     if best is not None:
         yield best
 
@@ -175,6 +176,7 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             "raise epsilon, or change the units of rows and targets",
         )
     finish = Noise(FINISHING_LAW, finishing_scale, setting.dimension)
+    share_of_all = _share(request, problem, tilt.calibration.deviation, deviation_of(finish))
     return Plan(
         claim=Objective(
             budget=request.budget,
@@ -190,7 +192,8 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             projection=directions,
             passes=passes_within(setting),
         ),
-        share=_share(request, problem, tilt.calibration.deviation, deviation_of(finish)),
+        share=share_of_all,
+        noise=share_of_all - _share(request, problem, 0.0, 0.0),
         bounds=bounds,
         candidates=tilt.candidates,
         clip=clip,
