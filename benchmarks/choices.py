@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from prepared import Split, covertype_seven, mnist_ten, unit_rows
+from prepared import Split, clipped_rows, covertype_seven, mnist_ten, unit_rows
 from rich.progress import track
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from study import table_rows
-from tables import IN_VIEW, IN_VIEW_CLASSES, KEPT_OUT, KEPT_OUT_CLASSES, read, split
+from tables import FRESH_IN_VIEW, FRESH_KEPT_OUT, IN_VIEW, IN_VIEW_CLASSES, KEPT_OUT, KEPT_OUT_CLASSES, read, split
 
 import equipoise as eq
 
@@ -39,6 +39,16 @@ MECHANISMS = {
     "regression": ("objective", "output", "noisy-gradient", "sufficient-statistics", "functional"),
 }
 RIDGES = tuple(10.0 ** (half / 2) for half in range(-8, 2))
+# Mixtures of Gaussian classes: how many, rows, columns, and how far apart.
+MIXTURES = (
+    (3, 1_000, 20, 1.0),
+    (3, 10_000, 20, 1.0),
+    (5, 3_000, 10, 1.0),
+    (5, 3_000, 50, 0.5),
+    (10, 3_000, 20, 1.0),
+    (10, 10_000, 20, 0.7),
+    (4, 600, 8, 1.0),
+)
 # A long table is measured on so many of its rows.
 MOST_ROWS = 10_000
 # R2 below this is no model at all, whatever its number.
@@ -166,8 +176,21 @@ def images(folder: Path, classes: int, rows: int) -> Split:
     return Split(name, unit_rows(found.X[chosen] @ directions), found.y[chosen], none, none, domain)
 
 
+def mixture(classes: int, rows: int, columns: int, apart: float) -> Split:
+    """Return a mixture of Gaussian classes whose columns spread like 1, 1/2, 1/3, ... and are not centred."""
+    generator = np.random.default_rng(classes * rows)
+    spread = 1 / np.sqrt(np.arange(1, columns + 1))
+    means = generator.normal(size=(classes, columns)) * spread * apart
+    y = generator.integers(0, classes, size=rows)
+    X = means[y] + generator.normal(size=(rows, columns)) * spread
+    X = X + 0.5 * np.linalg.norm(spread) / np.sqrt(columns)
+    X = clipped_rows(X / np.quantile(np.linalg.norm(X, axis=1), 0.9))
+    none, domain = np.empty(0), eq.Domain(1.0, classes=tuple(range(classes)))
+    return Split(f"mixture {classes} {rows} {columns} {apart}", X, y, none, none, domain)
+
+
 def several(folder: Path) -> Iterator[Split]:
-    """Return tables of several classes that are in view beside those of `tables`: digits, and a grid of two others."""
+    """Return tables of several classes that are in view beside those of `tables`: digits, two grids, and mixtures."""
     X, y = load_digits(return_X_y=True)
     none = np.empty(0)
     yield Split("digits, 10 classes", unit_rows(X / 16), y, none, none, eq.Domain(1.0, classes=tuple(range(10))))
@@ -176,11 +199,14 @@ def several(folder: Path) -> Iterator[Split]:
         yield replace(cover, name=f"Covertype, 7 classes, {rows} rows", X=cover.X[:rows], y=cover.y[:rows])
     for classes, rows in product((3, 10), (1_000, MOST_ROWS)):
         yield images(folder, classes, rows)
+    for facts in MIXTURES:
+        yield mixture(*facts)
 
 
 def wholes(folder: Path, kept_out: bool, task: str) -> Iterator[Split]:
     """Return every table of one half, of one task or of all."""
-    tables = (*KEPT_OUT, *KEPT_OUT_CLASSES) if kept_out else (*IN_VIEW, *IN_VIEW_CLASSES)
+    in_view, others = (*IN_VIEW, *IN_VIEW_CLASSES, *FRESH_IN_VIEW), (*KEPT_OUT, *KEPT_OUT_CLASSES, *FRESH_KEPT_OUT)
+    tables = others if kept_out else in_view
     for table in tables:
         whole = read(table, folder)
         if task in ("all", task_of(whole)):

@@ -91,11 +91,11 @@ def test_a_refusal_of_batches_leaves_the_noisy_gradient(monkeypatch):
 @pytest.mark.parametrize("persons", [False, True])
 def test_a_fit_by_batches_is_released_saved_and_opened(persons, tmp_path):
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(20_000, 20)) / 6
+    X = generator.normal(size=(20_000, 12)) / 6
     y = np.argmax(X[:, :5], axis=1)
     domain = replace(FIVE, rows_a_person=1) if persons else FIVE
     model = eq.LogisticRegression(delta=1e-8, domain=domain, random_state=0)
-    model.plan(20_000, 20)
+    model.plan(20_000, 12)
     model.fit(X, y, groups=np.arange(20_000) if persons else None)
     assert model.certificate_.kind == "noisy-sgd"
     assert model.certificate_.verify() == ()

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.planning import reference
+from equipoise.planning import menu, reference
 from equipoise.planning.issue import forget, issue
-from equipoise.planning.kinds import Plan, noisy_gradient
+from equipoise.planning.kinds import Plan, noisy_gradient, objective
 from equipoise.planning.kinds.noisy_gradient import MARKS
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.menu import choose
@@ -74,7 +74,8 @@ def test_a_reference_has_the_loss_s_curvature_and_equal_weights(loss):
     total = mean_curvature(member, 2.0, prediction)
     assert np.dot(found.counts, found.curvatures) == pytest.approx(total, rel=1e-12)
     assert 0 < total <= member.curvature_bound()
-    assert found.norm == pytest.approx(prediction * np.sqrt(COLUMNS), rel=1e-12)
+    # Free outputs share a prediction's squared length, and each has weights of this norm.
+    assert found.norm == pytest.approx(prediction * np.sqrt(COLUMNS / member.free_outputs), rel=1e-12)
     # Weights of 0 lose what is at stake, and the mean of targets, which is worth as much.
     nothing = {"classification": 1.0, "regression": 2.0}[member.task]
     assert found.nothing == pytest.approx(nothing, rel=1e-12)
@@ -371,3 +372,42 @@ def test_a_lopsided_target_is_met():
         model = eq.Ridge(0.3, rows**-2.0, domain, mechanism="noisy-gradient", random_state=seed)
         found.append(model.fit(X, y).score(X, y))
     assert np.mean(found) > -0.7
+
+
+@pytest.mark.parametrize(("n_samples", "more"), [(400, False), (400_000, True)])
+def test_what_hides_a_solver_s_stop_has_the_share_of_least_cost(n_samples, more, monkeypatch):
+    def plan_of():
+        return planned("objective", "logistic", n_samples=n_samples, n_features=54, epsilon=0.1)
+
+    free = plan_of()
+    alone = {}
+    for share in objective.FINISHING_SHARES:
+        monkeypatch.setattr(objective, "FINISHING_SHARES", (share,))
+        alone[share] = plan_of().share
+    best = min(alone, key=alone.__getitem__)
+    assert free.claim.finishing_epsilon == pytest.approx(best * 0.1, rel=1e-12)
+    assert free.share == pytest.approx(alone[best], rel=1e-3)
+    # On a long table the first share would be too little.
+    assert (best > min(alone)) == more
+    assert all(condition.holds for condition in free.claim.conditions())
+
+
+@pytest.mark.parametrize("kind", ["objective", "noisy-gradient", "sufficient-statistics", "output"])
+def test_a_plan_of_a_regression_says_what_of_its_cost_is_noise(kind):
+    plan = planned(kind, "squared")
+    assert 0 < plan.noise < plan.share
+
+
+def test_noise_costs_a_regression_by_the_square_of_its_evidence(monkeypatch):
+    """So the mean over half, once and twice the evidence counts noise 1.75 times, of a plan that stays as it is."""
+    usual, noises, shortfalls = reference.EVIDENCE["regression"], [], []
+    for factor in (0.5, 1.0, 2.0):
+        reference.reference.cache_clear()
+        with monkeypatch.context() as changed:
+            changed.setitem(reference.EVIDENCE, "regression", factor * usual)
+            imagined = small("squared")
+        shortfalls.append(ridge_share(imagined, 0.02, 0.0, 0.0))
+        noises.append(ridge_share(imagined, 0.02, 0.01, 0.03) - shortfalls[-1])
+    reference.reference.cache_clear()
+    np.testing.assert_allclose(shortfalls, shortfalls[0], rtol=1e-12)
+    assert np.mean(noises) == pytest.approx(menu.DOUBTED * noises[1], rel=1e-9)

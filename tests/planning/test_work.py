@@ -133,11 +133,11 @@ def test_persons_are_work_as_if_each_had_all_rows_that_one_may_have(mechanism):
 
 
 def test_every_class_is_work():
-    """A pass of K classes takes as long as K passes of one: benchmarks/work.py."""
+    """A pass of K classes takes as long as (K + 2)/3 passes of one, or less: benchmarks/work.py."""
     several = eq.Domain(row_norm=1.0, classes=tuple(range(50)))
     model = eq.LogisticRegression(alpha=1e-4, mechanism="output", domain=several)
     claim = model.plan(10_000, 50).claim
-    assert work_of_all(claim) == work_of(claim.passes, 10_000, 50, outputs=50) > 40 * work_of(claim.passes, 10_000, 50)
+    assert work_of_all(claim) == work_of(claim.passes, 10_000, 50, outputs=50) > 16 * work_of(claim.passes, 10_000, 50)
     with pytest.raises(InvalidParameter, match="passes over 1,000,000 rows of 50 columns for 50 classes"):
         model.plan(1_000_000, 50)
 

@@ -19,9 +19,14 @@ from equipoise.vocabulary.discovery import look_up, split_name
 NEGLIGIBLE = 1e-4
 
 # Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
-# preferred one, if that costs no more than this factor. In a regression it gives way whatever is lost.
-DROWNED = {"classification": 0.4, "regression": 0.0}
+# preferred one, if that costs no more than this factor: for classes alone.
+DROWNED = 0.4
 ROUGH_RESOLUTION = 1.15
+
+# How much evidence a typical prediction carries nobody knows. In a regression, where the loss is as curved everywhere,
+# plans are compared by their mean cost with half of it, with it and with twice of it: what noise costs, as a share of
+# what is at stake, goes with one over its square.
+DOUBTED = (4 + 1 + 1 / 4) / 3
 
 AUTOMATIC = "auto"
 
@@ -96,12 +101,15 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         raise refusals.get("output") or NoTheoremApplies(
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
+    task = losses.named(request.loss).task
+    if task == "regression":
+        found = [_doubted(plan) for plan in found]
     found.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
     equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
-    if planner_of(chosen.claim).flattered and chosen.share > DROWNED[losses.named(request.loss).task]:
+    if planner_of(chosen.claim).flattered and task == "classification" and chosen.share > DROWNED:
         limit = chosen.share * ROUGH_RESOLUTION
         calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
         chosen = min(calm, key=lambda plan: plan.share, default=chosen)
@@ -118,6 +126,12 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
     ]
     return chosen, tuple(lines)
+
+
+def _doubted(plan: Plan) -> Plan:
+    """Return a plan of a regression with its mean cost over how much evidence there may be."""
+    finite = plan.share < float("inf")
+    return replace(plan, share=plan.share + (DOUBTED - 1) * plan.noise) if finite else plan
 
 
 def _preferred(plan: Plan) -> bool:

@@ -144,7 +144,9 @@ def reference(
         means = (0.0,) * len(curvatures) + (each,) * len(MEAN_SHARES)
         curvatures += tuple(curvature * row_norm**2 * share for share in MEAN_SHARES)
         counts += (0.0,) * len(MEAN_SHARES)
-    return Reference(curvatures, counts, prediction / row_norm, longest / row_norm * math.sqrt(columns), means)
+    # Classes are told along K - 1 free outputs, each of which carries its part of a prediction's squared length.
+    length = row_norm * math.sqrt(loss.free_outputs)
+    return Reference(curvatures, counts, prediction / length, longest / length * math.sqrt(columns), means)
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:

@@ -26,8 +26,8 @@ REACH = 8.0
 class Plan:
     """One way to spend the budget: a claim, what was considered on the way, and its modelled cost.
 
-    `share` is the modelled cost (reference.py), `excess_risk` a certified bound where there is one (J6), `clip` the
-    largest size of a row's slope where slopes were clipped.
+    `share` is the modelled cost and `noise` the part of it that noise costs (reference.py), `excess_risk` a certified
+    bound where there is one (J6), `clip` the largest size of a row's slope where slopes were clipped.
     """
 
     claim: Trained
@@ -36,6 +36,7 @@ class Plan:
     candidates: tuple[Calibration, ...]
     excess_risk: float = math.inf
     clip: float | None = None
+    noise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
         full = 2 * clip * facts.row_norm / request.n_samples / mu
         at_once = MOMENT / work_of(1, request.rows, request.n_features, problem.loss.outputs)
-        descent, share = _descent(imagined, problem.penalty.alpha, full, facts.smoothness, at_once)
+        descent, share, short = _descent(imagined, problem.penalty.alpha, full, facts.smoothness, at_once)
         if batch:
             steps = math.ceil(PASSES * request.n_samples / batch)
             # As far in all as with every row in every step, if steps of that length still shrink an error.
@@ -123,6 +123,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             bounds=(Bound(claim.theorem, True, sensitivity, hypotheses),),
             candidates=(Calibration("gaussian", scale, scale),),
             clip=clip,
+            noise=share - short,
         )
 
     def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
@@ -185,11 +186,14 @@ def _problem(request: Request) -> tuple[Problem, float]:
 
 def _descent(
     imagined: Reference, alpha: float, noise: float, smoothness: float, at_once: float
-) -> tuple[reference.Descent, float]:
-    """Return a descent of small modelled cost and few steps, when one release of the gradient has this noise."""
+) -> tuple[reference.Descent, float, float]:
+    """Return a descent of small modelled cost and few steps, when one release of the gradient has this noise.
+
+    The last number is what it would cost without noise.
+    """
     import numpy as np
 
-    cheapest: dict[int, tuple[float, reference.Descent]] = {}
+    cheapest: dict[int, tuple[float, reference.Descent, float]] = {}
     for momentum in MOMENTA:
         lengths = tuple(length * (1 + momentum) / (smoothness + alpha) for length in LENGTHS)
         found = descents(imagined, alpha, lengths, momentum, MARKS)
@@ -201,10 +205,11 @@ def _descent(
             among = np.flatnonzero(steps == mark)
             place = among[np.argmin(costs[among])]
             if mark not in cheapest or costs[place] < cheapest[mark][0]:
-                cheapest[mark] = float(costs[place]), found.ways[place]
-    least = min(cost for cost, _ in cheapest.values())
-    enough = min(mark for mark, (cost, _) in cheapest.items() if cost <= least * (1 + SLACK) + RESOLUTION)
-    share, descent = min(
+                short = imagined.share(found.shrinkage[place].tolist(), 0.0)
+                cheapest[mark] = float(costs[place]), found.ways[place], short
+    least = min(cost for cost, _, _ in cheapest.values())
+    enough = min(mark for mark, (cost, _, _) in cheapest.items() if cost <= least * (1 + SLACK) + RESOLUTION)
+    share, descent, short = min(
         (entry for mark, entry in cheapest.items() if mark == enough or mark <= at_once), key=lambda entry: entry[0]
     )
-    return descent, share
+    return descent, share, short

@@ -58,6 +58,7 @@ class OutputPlanner(Planner[Output]):
                 passes=passes_within(situation),
             ),
             share=share,
+            noise=share - ridge_share(imagined, ridge, 0.0, 0.0),
             bounds=answers(situation),
             candidates=calibrations(bound.sensitivity, situation.dimension, request.budget, request.mechanism),
             excess_risk=excess_risk(situation, noise, guessed_norm(problem)),

@@ -62,6 +62,7 @@ class ProductsPlanner(Planner[Products]):
                 procedure=Solution(ridge, reach),
             ),
             share=ridge_share(imagined, 2 * ridge, tilt, 0.0),
+            noise=ridge_share(imagined, 2 * ridge, tilt, 0.0) - ridge_share(imagined, 2 * ridge, 0.0, 0.0),
             bounds=(Bound("SSP", True, sensitivity, hypotheses),),
             candidates=calibrations(sensitivity, count, request.budget, "auto"),
         )
@@ -125,6 +126,7 @@ class FunctionalPlanner(Planner[Functional]):
         yield Plan(
             claim=replace(open_claim, noise=noise, sensitivity=sensitivity, procedure=Solution(ridge, reach)),
             share=ridge_share(imagined, 2 * ridge, tilt, 0.0),
+            noise=ridge_share(imagined, 2 * ridge, tilt, 0.0) - ridge_share(imagined, 2 * ridge, 0.0, 0.0),
             bounds=(Bound("E7", True, sensitivity, hypotheses),),
             candidates=(Calibration("laplace", scale, deviation),),
         )
