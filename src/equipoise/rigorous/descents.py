@@ -104,8 +104,10 @@ def hypotheses(where: Descent, theorem: str) -> Iterator[Finding]:
         claim = "a step on common rows is no expansion: step <= 2 / (beta + alpha) (B1)"
         yield at_most(claim, where.length * (facts.smoothness + facts.curvature), arb(2))
     if theorem == "B4":
-        claim = "a common step shrinks differences by 1 - step alpha: step (beta + 2 alpha) <= 2 (B4)"
-        yield at_most(claim, where.length * (facts.smoothness + 2 * facts.curvature), arb(2))
+        # Both runs are together in the first step, and later ones are shorter than the second.
+        claim = "the second step shrinks differences by 1 - step alpha: step (beta + 2 alpha) <= 2 (B4)"
+        second = smallest(where.length, 1 / (2 * where.decay))
+        yield at_most(claim, second * (facts.smoothness + 2 * facts.curvature), arb(2))
     if theorem.startswith("C1"):
         yield at_most(
             "a ridge shrinks by no more than all: step alpha <= 1 (C1)", where.length * facts.curvature, arb(1)
@@ -139,18 +141,19 @@ def _b3(where: Descent) -> arb:
     facts, length = where.facts, where.length
     flat = length * facts.curvature
     steep = flat + length * facts.smoothness
-    kept = 1 - flat if certain(flat + steep, arb(2)) else steep - 1
-    if not (kept > 0 and kept < 1):
+    # -ln q, which tells a q from 1 that is closer to it than a ball's last bit.
+    rate = -(-flat).log1p() if certain(flat + steep, arb(2)) else -(steep - 1).log()
+    if not (rate.is_finite() and rate > 0):
         raise Undecided("what a step leaves of a difference (B3)")
     push = length * facts.diameter / where.batch
 
     def fall(steps: int) -> arb:
-        return 1 - kept**steps
+        return -(-rate * steps).expm1()
 
     if where.order == "permutation":
         return push * fall(where.passes * where.batches) / fall(where.batches)
     gap = where.rest if where.average == "last" else 1
-    return push * (1 + kept**gap * fall((where.passes - 1) * where.batches) / fall(where.batches))
+    return push * (1 + (-rate * gap).exp() * fall((where.passes - 1) * where.batches) / fall(where.batches))
 
 
 def _b4(where: Descent) -> arb:

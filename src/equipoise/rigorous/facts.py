@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from .balls import INFINITY, Undecided, certain, number, smallest
+from .balls import INFINITY, Undecided, certain, largest, number, smallest
 from .losses import Logistic, Loss, Penalty, loss_of, penalty_of
 
 # The unit roundoff of doubles.
@@ -106,8 +106,8 @@ def minimiser_radius(problem: Problem) -> arb:
 
     radius = _settled(lambda reach: problem.loss.pull(reach, problem.label), step, problem.row)
     if penalty.name == "bridge":
-        # A thousandth more, so that what a solver returns is inside (docs/proofs/bridge.md).
-        radius = radius * number(1001) / 1000
+        # A thousandth more, so that what a solver returns is inside (docs/proofs/bridge.md), of no less than 1e-100.
+        radius = largest(radius, number(1e-100)) * number(1001) / 1000
     return radius if problem.constraint is None else smallest(radius, problem.constraint)
 
 
