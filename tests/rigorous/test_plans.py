@@ -47,6 +47,12 @@ FOUND = {
         (1, 5),
     ),
     "a bridge over a tiny ball": Cell("bridge-regressor", (("alpha", 1e90), ("epsilon", 1e-9), PLAIN), UNIT, (1000, 5)),
+    "a ridge that hardly shrinks, corners": Cell(
+        "sgd-regressor",
+        (("loss", "absolute"), ("step", 0.3)),
+        (("row_norm", 1e-9), ("labels", (-1e50, 1e50)), ("radius", 1e100)),
+        (1000, 5),
+    ),
     "a ridge that hardly shrinks": Cell(
         "sgd-regressor", (("epsilon", 1e15), ("loss", "squared"), ("step", 1e-90)), UNIT, (1000, 10**6)
     ),

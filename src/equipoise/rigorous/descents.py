@@ -183,7 +183,9 @@ class Growth(NamedTuple):
         if (1 - self.kept).is_zero():
             return (distance**2 + steps * self.square).sqrt()
         left = self.kept ** (2 * steps)
-        return (left * distance**2 + self.square * (1 - left) / (1 - self.kept**2)).sqrt()
+        series = (1 - left) / (1 - self.kept**2)
+        # Where a ball cannot tell what is kept from 1, each of the series' terms is at most 1.
+        return (left * distance**2 + self.square * (series if series.is_finite() else arb(steps))).sqrt()
 
     def hit(self, distance: arb) -> arb:
         """Return the distance after a batch with the row that differs."""
