@@ -53,6 +53,9 @@ FOUND = {
         (("row_norm", 1e-9), ("labels", (-1e50, 1e50)), ("radius", 1e100)),
         (1000, 5),
     ),
+    "a delta below a ball's last bit": Cell(
+        "additive-regressor", (("alpha", 0.001), ("delta", 1e-100)), UNIT, (1000, 5)
+    ),
     "a ridge that hardly shrinks": Cell(
         "sgd-regressor", (("epsilon", 1e15), ("loss", "squared"), ("step", 1e-90)), UNIT, (1000, 10**6)
     ),
