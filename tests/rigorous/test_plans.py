@@ -56,6 +56,18 @@ FOUND = {
     "a delta below a ball's last bit": Cell(
         "additive-regressor", (("alpha", 0.001), ("delta", 1e-100)), UNIT, (1000, 5)
     ),
+    "a step that times the ridge rounds to 1": Cell(
+        "sgd-classifier",
+        (("delta", 1e-6), ("alpha", 10.0), ("batch_size", 1), ("step", 0.1), ("average", "suffix"), ("loss", "hinge")),
+        (("row_norm", 0.1), ("labels", (-1.0, 1.0))),
+        (10_000, 1),
+    ),
+    "a ridge that is rounded": Cell(
+        "sgd-regressor",
+        (("delta", 1e-6), ("batch_size", 2), ("step", "decay"), ("order", "replacement"), ("l1_ratio", 0.9)),
+        UNIT,
+        (10, 30),
+    ),
     "a ridge that hardly shrinks": Cell(
         "sgd-regressor", (("epsilon", 1e15), ("loss", "squared"), ("step", 1e-90)), UNIT, (1000, 10**6)
     ),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from flint import arb
 
 from .balls import INFINITY, Finding, Undecided, at_most, certain, largest, number, smallest
-from .facts import Facts, Problem, batches_of, steps_of
+from .facts import ROUNDS_TO_ONE, Facts, Problem, batches_of, steps_of
 
 # The unit of rounding with its second-order terms (SGD-rounding), and the steps that sparse sums are deferred for.
 UNIT, STRETCH = arb(101) / 100 * arb(2) ** -53, 256
@@ -109,9 +109,8 @@ def hypotheses(where: Descent, theorem: str) -> Iterator[Finding]:
         second = smallest(where.length, 1 / (2 * where.decay))
         yield at_most(claim, second * (facts.smoothness + 2 * facts.curvature), arb(2))
     if theorem.startswith("C1"):
-        yield at_most(
-            "a ridge shrinks by no more than all: step alpha <= 1 (C1)", where.length * facts.curvature, arb(1)
-        )
+        claim = "a ridge shrinks by no more than all: step alpha <= 1 (C1)"
+        yield at_most(claim, where.length * facts.curvature, ROUNDS_TO_ONE)
 
 
 def sensitivity(where: Descent, theorem: str) -> arb:
@@ -211,7 +210,9 @@ def growth(where: Descent, length: arb) -> Growth:
     off = number(41) / 10 * length * spread * (where.problem.dimension + 3) * UNIT * facts.radius
     square = (spread * length) ** 2 + off
     push = largest(2 * facts.lipschitz * length, square.sqrt())
-    return Growth(1 - length * facts.curvature, square, push, facts.diameter * length, where.batch)
+    # Where the product of step and ridge is rounded to 1, nothing is kept.
+    kept = largest(1 - length * facts.curvature, arb(0))
+    return Growth(kept, square, push, facts.diameter * length, where.batch)
 
 
 def _c1(where: Descent) -> arb:
@@ -292,8 +293,8 @@ def distance(where: Descent, theorem: str, hits: int) -> arb:
     if theorem != "B5":
         raise Undecided(f"the theorem {theorem}")
     shrinks = where.length * (facts.smoothness + 2 * facts.curvature) <= 2
-    if shrinks and where.decay > 0 and (where.decay - facts.curvature).is_zero() and where.average == "last":
-        return hits * push * smallest(where.length, 1 / (facts.curvature * where.steps))
+    if shrinks and where.decay > 0 and where.decay <= facts.curvature and where.average == "last":
+        return hits * push * smallest(where.length, 1 / (where.decay * where.steps))
     return hits * push * where.length
 
 

@@ -15,6 +15,9 @@ from .losses import Logistic, Loss, Penalty, loss_of, penalty_of
 # The unit roundoff of doubles.
 UNIT = arb(2) ** -53
 
+# A product of two doubles up to here rounds to at most 1, as that of a step and the ridge is rounded (SGD-rounding).
+ROUNDS_TO_ONE = 1 + UNIT
+
 # Rows are summed in blocks of so many (A4).
 BLOCK = 4096
 
@@ -163,7 +166,7 @@ def descent_constants(problem: Problem, recipe: dict[str, Any], rows: int) -> Fa
     steepest = smallest(clip, problem.row * loss.slope(INFINITY, problem.label))
     pull = smallest(clip, problem.row * loss.slope(arb(0), problem.label)) if steady else steepest
     reaches = [pull * length * steps_of(recipe, rows) if certain(length * ridge, arb(2)) else INFINITY]
-    if ridge > 0 and certain(length * ridge, arb(1)):
+    if ridge > 0 and certain(length * ridge, ROUNDS_TO_ONE):
         reaches.append(pull / ridge)
         if steepest.is_finite():
             reaches.append(((loss.pull(INFINITY, problem.label) + length * steepest**2) / ridge).sqrt())

@@ -270,7 +270,8 @@ def penalty_of(record: dict[str, Any]) -> Penalty:
     if name in ("l2", "none"):
         return Penalty(name, alpha, alpha, arb(2))
     if name == "elastic-net":
-        return Penalty(name, alpha, alpha * (1 - number(float(parameter))), arb(2))
+        # The ridge of steps and objectives is this very double.
+        return Penalty(name, alpha, number(record["alpha"] * (1 - float(parameter))), arb(2))
     if name == "bridge":
         return Penalty(name, alpha, arb(0), number(float(parameter)))
     raise Undecided(f"the penalty {record['name']}")
