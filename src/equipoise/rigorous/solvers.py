@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from flint import arb
 
-from .balls import INFINITY, Finding, at_most, certain, largest, number
+from .balls import INFINITY, Finding, at_most, certain, largest
 from .facts import UNIT, Facts, Problem, depth, rounding_unit, smallest_tolerance
 
 Findings = Iterator[Finding]
@@ -13,6 +13,9 @@ Findings = Iterator[Finding]
 # The pages ask for 20 floors, and their proofs need a little less: 1.5 floors are to be at most 0.0751 tau (A4), 1.834
 # at most 0.0918 tau (E4). With corners the billionth is part of `slack` (L3).
 NEARLY = 1 - arb(10) ** -9
+
+# N10 says 8.2, and uses it in 2 / c^2 <= 0.0298 alone: this leaves room for rows that are a little longer.
+REACHED = arb(8195) / 1000
 
 
 def provable(claim: str, least: arb, tolerance: arb) -> Finding:
@@ -62,18 +65,17 @@ def passes_of(problem: Problem, facts: Facts, rows: int, tolerance: arb) -> arb:
         single = (problem.dimension + 8) * UNIT * mu * (row * radius + problem.label)
         hidden = (1800 * spread * (summed + single)).sqrt()
         least = largest(hidden, 4 * smallest_tolerance(facts, rows, problem.dimension))
-        # The page says tau <= 3 mu R and 8.2 and asks for all of `least`; its proof needs 0.28 tau <= mu R,
-        # 2 / c^2 <= 0.0298 and 0.4 % less of `least`, which leaves room for rows that are a little longer and for
-        # an R that is rounded up.
+        # The page says tau <= 3 mu R and asks for all of `least`; its proof needs 0.28 tau <= mu R and 0.4 % less of
+        # `least`, which leaves room for an R that is rounded up.
         if not (certain(NEARLY * least, tolerance) and certain(28 * tolerance, 100 * mu * radius)):
             return INFINITY
-        steps = 1 + (number(8195) / 1000 * spread * row / tolerance).ceil()
+        steps = 1 + (REACHED * spread * row / tolerance).ceil()
         return (largest(arb(1000), steps / 20) + _tested(steps)).ceil()
     smoothness = facts.smoothness + problem.penalty.ridge
     ratio = largest(arb(1), smoothness / mu)
     logarithm = largest(arb(1), (4 * smoothness * radius / tolerance).log())
     # The page says 6, and its proof needs (2 + 1.39) / 0.65; of 50 it needs sqrt(236 / 0.095).
-    steps = 3 + (number(5999) / 1000 * ratio.sqrt() * logarithm).ceil()
+    steps = 3 + (arb(5999) / 1000 * ratio.sqrt() * logarithm).ceil()
     reach = facts.lipschitz + (facts.smoothness + mu) * radius
     rounding = fine * (reach + mu * radius) + arb(2) ** -48 * reach
     fast = problem.penalty.name != "bridge" and certain(NEARLY * 50 * (smoothness / mu).sqrt() * rounding, tolerance)
