@@ -68,6 +68,9 @@ FOUND = {
         UNIT,
         (10, 30),
     ),
+    "a ridge beside which curvature is rounding": Cell(
+        "sgd-classifier", (("alpha", 3e16), ("step", "decay"), PLAIN), UNIT, (1000, 5)
+    ),
     "a ridge that hardly shrinks": Cell(
         "sgd-regressor", (("epsilon", 1e15), ("loss", "squared"), ("step", 1e-90)), UNIT, (1000, 10**6)
     ),

@@ -162,7 +162,8 @@ def descent_constants(problem: Problem, recipe: dict[str, Any], rows: int) -> Fa
     loss, ridge, length = problem.loss, problem.penalty.ridge, number(recipe["step"])
     clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
     bend = loss.curvature()
-    steady = bend.is_finite() and certain(length * (bend * problem.row**2 + 2 * ridge), arb(2))
+    # Doubles may miss the limit by a few roundings where the ridge is nearly all of it (SGD-rounding).
+    steady = bend.is_finite() and certain(length * (bend * problem.row**2 + 2 * ridge), 2 * (1 + 4 * UNIT))
     steepest = smallest(clip, problem.row * loss.slope(INFINITY, problem.label))
     pull = smallest(clip, problem.row * loss.slope(arb(0), problem.label)) if steady else steepest
     reaches = [pull * length * steps_of(recipe, rows) if certain(length * ridge, arb(2)) else INFINITY]
