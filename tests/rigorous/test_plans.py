@@ -71,6 +71,12 @@ FOUND = {
     "a ridge beside which curvature is rounding": Cell(
         "sgd-classifier", (("alpha", 3e16), ("step", "decay"), PLAIN), UNIT, (1000, 5)
     ),
+    "an epsilon of 1e15": Cell(
+        "svm",
+        (("alpha", 1e20), ("delta", 1e-15), ("epsilon", 1e15)),
+        (("row_norm", 1e20), ("labels", (-1e-300, 1e-300))),
+        (1000, 5),
+    ),
     "a ridge that hardly shrinks": Cell(
         "sgd-regressor", (("epsilon", 1e15), ("loss", "squared"), ("step", 1e-90)), UNIT, (1000, 10**6)
     ),
