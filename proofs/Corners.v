@@ -355,8 +355,8 @@ Qed.
 Variables (Z : Type) (loss : Z -> V -> R) (g : Z -> V -> V) (mu : R).
 Variables (n b : nat) (batch : nat -> seq 'I_n) (eta : nat -> R) (after : nat -> V -> V) (start : V).
 Implicit Types (S : 'I_n -> Z) (t T m k : nat).
-Local Notation run := (run g mu b batch eta after start).
-Local Notation batch_gradient := (batch_gradient g b batch).
+Local Notation run := (run (fun=> g) mu b batch eta after start).
+Local Notation batch_gradient := (batch_gradient (fun=> g) b batch).
 
 Variables (L a Gam : R) (visited : V -> Prop).
 Hypotheses (mu0 : 0 <= mu) (b0 : (0 < b)%N) (eta0 : forall t, 0 <= eta t) (etamu : forall t, eta t * mu <= 1).

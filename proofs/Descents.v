@@ -78,36 +78,37 @@ by rewrite (le_trans (norm_triangle ip _ _)) // ler_add2l.
 Qed.
 
 (* Rows, the gradient of the loss on a row, the ridge, and a run: batches of nominal size b, steps, and a map after each
-   step (the soft threshold, the projection, or both). *)
-Variables (Z : Type) (loss : Z -> V -> R) (g : Z -> V -> V) (mu : R).
+   step (the soft threshold, the projection, or both). Every step has losses of its own, as public masks of the columns
+   give it (page B6). *)
+Variables (Z : Type) (loss : nat -> Z -> V -> R) (g : nat -> Z -> V -> V) (mu : R).
 Variables (n b : nat) (batch : nat -> seq 'I_n) (eta : nat -> R) (after : nat -> V -> V) (start : V).
 Implicit Types (S : 'I_n -> Z) (t T m k : nat).
 
-Definition batch_gradient S t w := b%:R^-1 *: \sum_(i <- batch t) g (S i) w.
+Definition batch_gradient S t w := b%:R^-1 *: \sum_(i <- batch t) g t (S i) w.
 
 Fixpoint run S T :=
   if T is t.+1 then after t (descent_step mu (eta t) (batch_gradient S t) (run S t)) else start.
 
 Variables (beta Gam : R) (visited : V -> Prop).
 Hypotheses (beta0 : 0 <= beta) (mu0 : 0 <= mu) (b0 : (0 < b)%N) (eta0 : forall t, 0 <= eta t).
-Hypothesis (smooth_losses : forall z, smooth ip beta (loss z) (g z)).
+Hypothesis (smooth_losses : forall t z, smooth ip beta (loss t z) (g t z)).
 Hypothesis (batches : forall t, uniq (batch t) /\ (size (batch t) <= b)%N).
 Hypothesis (nonexpansive : forall t x y, norm (after t x - after t y) <= norm (x - y)).
 Hypothesis (visits : forall S t, visited (run S t)).
-Hypothesis (diameter : forall z z' w, visited w -> norm (g z w - g z' w) <= Gam).
+Hypothesis (diameter : forall t z z' w, visited w -> norm (g t z w - g t z' w) <= Gam).
 
 Let inv0 : 0 <= b%:R^-1 :> R. Proof. by rewrite invr_ge0 ler0n. Qed.
 
 Lemma batch_smooth S t :
-  smooth ip beta (fun w => b%:R^-1 * \sum_(i <- batch t) loss (S i) w) (batch_gradient S t).
+  smooth ip beta (fun w => b%:R^-1 * \sum_(i <- batch t) loss t (S i) w) (batch_gradient S t).
 Proof.
 split=> [w|w v].
   split=> // v _; rewrite dotZl dot_suml -mulrDr -big_split; apply: ler_wpmul2l => //.
-  by apply: ler_sum => i _; have [_ ] := (smooth_losses (S i)).1 w; apply.
+  by apply: ler_sum => i _; have [_ ] := (smooth_losses t (S i)).1 w; apply.
 rewrite /batch_gradient -scalerBr -sumrB normZ ger0_norm //.
 apply: (@le_trans _ _ (b%:R^-1 * ((size (batch t))%:R * (beta * norm (w - v))))).
   apply: ler_wpmul2l => //; apply: (le_trans (norm_sum _ _ _)).
-  rewrite (le_trans (ler_sum _ (fun i _ => (smooth_losses (S i)).2 w v))) //.
+  rewrite (le_trans (ler_sum _ (fun i _ => (smooth_losses t (S i)).2 w v))) //.
   by rewrite big_const_seq count_predT iter_addr_0 mulr_natl.
 have far : 0 <= beta * norm (w - v) by rewrite mulr_ge0 ?norm_ge0.
 rewrite [X in X <= _]mulrA ler_pimull // ler_pdivr_mull ?ltr0n // mulr1 ler_nat.
@@ -160,7 +161,7 @@ Theorem B1 S S' m k T (top : nat -> R) : neighbours S S' -> passes m -> (T <= k 
 Proof.
 move=> [i same] once Tkm small top0 below; apply: (le_trans (run_hits T same)).
 have c0 : 0 <= Gam / b%:R.
-  have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0.
+  have := diameter 0 (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0.
   by rewrite mulr_ge0.
 rewrite mulr_sumr.
 apply: (@pass_sum _ T m k (fun t => i \in batch t)
@@ -213,7 +214,7 @@ Qed.
 
 Let gain0 S : 'I_n -> 0 <= c * Gam / b%:R.
 Proof.
-move=> i; have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0.
+move=> i; have := diameter 0 (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0.
 by rewrite !mulr_ge0 // ltW.
 Qed.
 
@@ -329,20 +330,22 @@ Qed.
 
 End constant.
 
-(* Steps that shrink like 1/t; every hit contributes at most Gam/(b decay T). *)
+(* Steps that shrink like 1/t; every hit contributes at most Gam/(b decay T). Both runs are together until their first
+   hit, so that only the second step and later ones, which are shorter, need a limit. *)
 Theorem B4 S S' m k T (step decay : R) : neighbours S S' -> passes m -> (0 < T)%N -> (T <= k * m)%N ->
-  0 < step -> 0 < decay -> decay <= mu -> step * (beta + 2 * mu) <= 2 ->
+  0 < step -> 0 < decay -> decay <= mu -> eta 1%N * (beta + 2 * mu) <= 2 ->
   (forall t, eta t = Num.min step (decay * t.+1%:R)^-1) ->
   norm (run S T - run S' T) <= k%:R * (Gam / (b%:R * decay * T%:R)).
 Proof.
 move=> [i same] once T0 Tkm step0 decay0 ridge small steps; apply: (le_trans (run_hits T same)).
-have room t : eta t * (beta + 2 * mu) <= 2.
-  apply: le_trans small; rewrite ler_wpmul2r ?steps ?le_minl ?lexx //.
-  by rewrite addr_ge0 // mulr_ge0 // ler0n.
-have shrinks t : shrinkage beta mu (eta t) = 1 - eta t * mu by exact: shrinkage_small.
-have Gam0 : 0 <= Gam / b%:R.
-  have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0; exact: mulr_ge0.
 have inverse t : 0 < (decay * t.+1%:R)^-1 by rewrite invr_gt0 mulr_gt0 // ltr0n.
+have room t : eta t.+1 * (beta + 2 * mu) <= 2.
+  apply: le_trans small; apply: ler_wpmul2r; first by rewrite addr_ge0 // mulr_ge0 // ler0n.
+  rewrite !steps le_minr !le_minl lexx /= lef_pinv ?posrE ?mulr_gt0 ?ltr0n //.
+  by rewrite ler_wpmul2l ?ler_nat ?orbT // ltW.
+have shrinks t : shrinkage beta mu (eta t.+1) = 1 - eta t.+1 * mu by exact: shrinkage_small.
+have Gam0 : 0 <= Gam / b%:R.
+  have := diameter 0 (S i) (S i) (visits S 0); rewrite subrr norm0 => Gam0; exact: mulr_ge0.
 (* what is left of a hit at s after step t is at most the length of step t *)
 have left_of s t : (s <= t)%N -> eta s * \prod_(s.+1 <= r < t.+1) shrinkage beta mu (eta r) <= eta t.
   move=> /subnK <-; elim: (t - s)%N => [|e IH]; first by rewrite big_geq // mulr1.
@@ -378,6 +381,33 @@ apply: (@pass_sum _ T m k (fun t => i \in batch t)
   by rewrite mulr_ge0 // invr_ge0 mulr_ge0 ?ler0n // ltW.
 rewrite mulrAC ler_wpmul2r //; case: T T0 tT {Tkm} => // T' _ tT.
 by rewrite (le_trans (left_of t T' _)) // steps le_minl lexx orbT.
+Qed.
+
+(* The page's limit, on the step itself. *)
+Corollary B4_capped S S' m k T (step decay : R) : neighbours S S' -> passes m -> (0 < T)%N -> (T <= k * m)%N ->
+  0 < step -> 0 < decay -> decay <= mu -> step * (beta + 2 * mu) <= 2 ->
+  (forall t, eta t = Num.min step (decay * t.+1%:R)^-1) ->
+  norm (run S T - run S' T) <= k%:R * (Gam / (b%:R * decay * T%:R)).
+Proof.
+move=> adj once T0 Tkm step0 decay0 ridge small steps; apply: (B4 adj once T0 Tkm step0 decay0 ridge _ steps).
+apply: le_trans small; rewrite ler_wpmul2r ?steps ?le_minl ?lexx //.
+by rewrite addr_ge0 // mulr_ge0 // ler0n.
+Qed.
+
+(* The checker's: step (beta + mu) is at most 1, with room for every rounding, where steps decay as the ridge says. *)
+Corollary B4_checked S S' m k T (step : R) : neighbours S S' -> passes m -> (0 < T)%N -> (T <= k * m)%N ->
+  0 < step -> 0 < mu -> step * (beta + mu) <= 3 / 2 ->
+  (forall t, eta t = Num.min step (mu * t.+1%:R)^-1) ->
+  norm (run S T - run S' T) <= k%:R * (Gam / (b%:R * mu * T%:R)).
+Proof.
+move=> adj once T0 Tkm step0 ridge small steps; apply: (B4 adj once T0 Tkm step0 ridge (lexx mu) _ steps).
+have short : eta 1%N <= step by rewrite steps le_minl lexx.
+have half : eta 1%N * mu <= 2^-1.
+  apply: (@le_trans _ _ ((mu * 2)^-1 * mu)); first by rewrite ler_wpmul2r // steps le_minl lexx orbT.
+  by rewrite invfM mulrAC mulVf ?mul1r // gt_eqF.
+have sum0 : 0 <= beta + mu by exact: addr_ge0.
+have first := le_trans (ler_wpmul2r sum0 short) small.
+apply: (@le_by2 _ _ _ _ _ _ _ first half); real_fields R.
 Qed.
 
 End runs.

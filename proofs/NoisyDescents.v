@@ -24,15 +24,15 @@ Theorem movement_hidden (Z : Type) n (w : ('I_n -> Z) -> weights) noise (Delta e
 Proof. by move=> moves noisy S S' adj; apply: (calibrated_hides noisy); exact: moves. Qed.
 
 (* Gradient steps of one length on convex, smooth losses, with noise calibrated to k c Gam/b. *)
-Theorem noisy_descent (Z : Type) (loss : Z -> weights -> R) (g : Z -> weights -> weights) (n b m k T : nat)
+Theorem noisy_descent (Z : Type) (loss : nat -> Z -> weights -> R) (g : nat -> Z -> weights -> weights) (n b m k T : nat)
     (batch : nat -> seq 'I_n) (after : nat -> weights -> weights) (start : weights) (mu c beta Gam epsilon : R)
     (visited : weights -> Prop) noise :
   let run := run g mu b batch (fun=> c) after start in
   0 <= beta -> 0 <= mu -> (0 < b)%N -> 0 <= c -> c * (beta + mu) <= 2 ->
-  (forall z, smooth ip beta (loss z) (g z)) ->
+  (forall t z, smooth ip beta (loss t z) (g t z)) ->
   (forall t, uniq (batch t) /\ (size (batch t) <= b)%N) ->
   (forall t x y, norm (after t x - after t y) <= norm (x - y)) ->
-  (forall S t, visited (run S t)) -> (forall z z' w, visited w -> norm (g z w - g z' w) <= Gam) ->
+  (forall S t, visited (run S t)) -> (forall t z z' w, visited w -> norm (g t z w - g t z' w) <= Gam) ->
   passes batch m -> (T <= k * m)%N ->
   calibrated noise (k%:R * c * Gam / b%:R) epsilon ->
   private epsilon 0 (fun S => shifted noise (run S T)).

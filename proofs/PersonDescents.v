@@ -104,7 +104,7 @@ Theorem noisy_descent_persons (Z : Type) (loss : Z -> weights -> R) (gradient : 
     (k_max n b m k T : nat) (batch : nat -> seq 'I_n) (after : nat -> weights -> weights) (start : weights)
     (mu c beta Gam epsilon : R) (visited : weights -> Prop) noise :
   let step := fun p => group_gradient gradient (person_shares R k_max p) in
-  let run := run step mu b batch (fun=> c) after start in
+  let run := run (fun=> step) mu b batch (fun=> c) after start in
   0 <= beta -> 0 <= mu -> (0 < b)%N -> 0 <= c -> c * (beta + mu) <= 2 ->
   (forall z, smooth ip beta (loss z) (gradient z)) ->
   (forall t, uniq (batch t) /\ (size (batch t) <= b)%N) ->
@@ -118,7 +118,7 @@ Proof.
 move=> step run beta0 mu0 b0 c0 small losses batches nonexpansive visits diameter origin once Tkm hidden S S' r adj.
 have [smooths hits] := slots_descend beta0 losses diameter origin (person_admissible R k_max (Z := Z)).
 apply: secret_places adj.
-exact: (noisy_descent beta0 mu0 b0 c0 small smooths batches nonexpansive visits hits once Tkm hidden).
+exact: (noisy_descent beta0 mu0 b0 c0 small (fun=> smooths) batches nonexpansive visits (fun=> hits) once Tkm hidden).
 Qed.
 
 End private_descent.

@@ -29,6 +29,8 @@ def test_a_descent_rests_on_its_theorem_and_on_what_lies_beneath():
     assert known(stored) == ["machine-checked: B4", "proved on paper: A2, B2, D1, D6, M4, SGD-rounding"]
     clipped = replace(stored.claim, recipe=replace(stored.claim.recipe, clip=1.0))
     assert {*standing.theorems_of(clipped)} - {*stored.theorems()} == {"B7"}
+    masked = replace(stored.claim, recipe=replace(stored.claim.recipe, dropout=0.5))
+    assert {*standing.theorems_of(masked)} - {*stored.theorems()} == {"B6"}
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,6 @@ def theorems_of(claim: Claim) -> tuple[str, ...]:
         found |= {name for family, name in named if family == "theorem"}
         found.update(*(ids.split() for names, ids in BENEATH.items() for _, name in named if name in names.split()))
         solved = (getattr(each, "passes", None) for each in (node, *getattr(node, "phases", ())))
-        clipped = getattr(getattr(node, "recipe", None), "clip", None) is not None
-        found.update(["N10"] * any(passes is not None for passes in solved), ["B7"] * clipped)
+        clip, mask = (getattr(getattr(node, "recipe", None), part, None) or 0.0 for part in ("clip", "dropout"))
+        found.update(["N10"] * any(passes is not None for passes in solved), ["B7"] * (clip > 0), ["B6"] * (mask > 0))
     return tuple(sorted(found))

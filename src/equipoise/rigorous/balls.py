@@ -16,6 +16,9 @@ INFINITY = arb.pos_inf()
 
 HOLDS, EXCEEDS, OPEN = "holds", "exceeds", "not enclosed"
 
+# What is said where two balls overlap, and narrower ones may tell.
+CLOSE = "too close to tell"
+
 
 class Undecided(ArithmeticError):  # noqa: N818 - named by what is wrong, as all errors of this house
     """Two balls overlap where a formula has to know which is larger, or a formula is not written in balls here."""
@@ -59,7 +62,7 @@ def certain(below: arb, above: arb) -> bool:
         return True
     if below > above:
         return False
-    raise Undecided("two numbers are too close to tell which is larger")
+    raise Undecided(f"two numbers are {CLOSE} which is larger")
 
 
 def smallest(*values: arb) -> arb:
@@ -93,7 +96,7 @@ def at_most(claim: str, found: arb, limit: arb) -> Finding:
         return Finding(claim, HOLDS, _apart(found, limit))
     if found > limit:
         return Finding(claim, EXCEEDS, -_apart(limit, found))
-    return Finding(f"{claim} (too close to tell)", OPEN)
+    return Finding(f"{claim} ({CLOSE})", OPEN)
 
 
 def _apart(less: arb, more: arb) -> float:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from flint import arb
 
 from .balls import INFINITY, Finding, Undecided, at_most, certain, largest, number, smallest
-from .facts import Facts, Problem, batches_of, steps_of
+from .facts import ROUNDS_TO_ONE, Facts, Problem, batches_of, steps_of
 
 # The unit of rounding with its second-order terms (SGD-rounding), and the steps that sparse sums are deferred for.
 UNIT, STRETCH = arb(101) / 100 * arb(2) ** -53, 256
@@ -104,12 +104,13 @@ def hypotheses(where: Descent, theorem: str) -> Iterator[Finding]:
         claim = "a step on common rows is no expansion: step <= 2 / (beta + alpha) (B1)"
         yield at_most(claim, where.length * (facts.smoothness + facts.curvature), arb(2))
     if theorem == "B4":
-        claim = "a common step shrinks differences by 1 - step alpha: step (beta + 2 alpha) <= 2 (B4)"
-        yield at_most(claim, where.length * (facts.smoothness + 2 * facts.curvature), arb(2))
+        # Both runs are together in the first step, and later ones are shorter than the second.
+        claim = "the second step shrinks differences by 1 - step alpha: step (beta + 2 alpha) <= 2 (B4)"
+        second = smallest(where.length, 1 / (2 * where.decay))
+        yield at_most(claim, second * (facts.smoothness + 2 * facts.curvature), arb(2))
     if theorem.startswith("C1"):
-        yield at_most(
-            "a ridge shrinks by no more than all: step alpha <= 1 (C1)", where.length * facts.curvature, arb(1)
-        )
+        claim = "a ridge shrinks by no more than all: step alpha <= 1 (C1)"
+        yield at_most(claim, where.length * facts.curvature, ROUNDS_TO_ONE)
 
 
 def sensitivity(where: Descent, theorem: str) -> arb:
@@ -139,18 +140,19 @@ def _b3(where: Descent) -> arb:
     facts, length = where.facts, where.length
     flat = length * facts.curvature
     steep = flat + length * facts.smoothness
-    kept = 1 - flat if certain(flat + steep, arb(2)) else steep - 1
-    if not (kept > 0 and kept < 1):
+    # -ln q, which tells a q from 1 that is closer to it than a ball's last bit.
+    rate = -(-flat).log1p() if certain(flat + steep, arb(2)) else -(steep - 1).log()
+    if not (rate.is_finite() and rate > 0):
         raise Undecided("what a step leaves of a difference (B3)")
     push = length * facts.diameter / where.batch
 
     def fall(steps: int) -> arb:
-        return 1 - kept**steps
+        return -(-rate * steps).expm1()
 
     if where.order == "permutation":
         return push * fall(where.passes * where.batches) / fall(where.batches)
     gap = where.rest if where.average == "last" else 1
-    return push * (1 + kept**gap * fall((where.passes - 1) * where.batches) / fall(where.batches))
+    return push * (1 + (-rate * gap).exp() * fall((where.passes - 1) * where.batches) / fall(where.batches))
 
 
 def _b4(where: Descent) -> arb:
@@ -180,7 +182,9 @@ class Growth(NamedTuple):
         if (1 - self.kept).is_zero():
             return (distance**2 + steps * self.square).sqrt()
         left = self.kept ** (2 * steps)
-        return (left * distance**2 + self.square * (1 - left) / (1 - self.kept**2)).sqrt()
+        series = (1 - left) / (1 - self.kept**2)
+        # Where a ball cannot tell what is kept from 1, each of the series' terms is at most 1.
+        return (left * distance**2 + self.square * (series if series.is_finite() else arb(steps))).sqrt()
 
     def hit(self, distance: arb) -> arb:
         """Return the distance after a batch with the row that differs."""
@@ -206,7 +210,9 @@ def growth(where: Descent, length: arb) -> Growth:
     off = number(41) / 10 * length * spread * (where.problem.dimension + 3) * UNIT * facts.radius
     square = (spread * length) ** 2 + off
     push = largest(2 * facts.lipschitz * length, square.sqrt())
-    return Growth(1 - length * facts.curvature, square, push, facts.diameter * length, where.batch)
+    # Where the product of step and ridge is rounded to 1, nothing is kept.
+    kept = largest(1 - length * facts.curvature, arb(0))
+    return Growth(kept, square, push, facts.diameter * length, where.batch)
 
 
 def _c1(where: Descent) -> arb:
@@ -287,8 +293,8 @@ def distance(where: Descent, theorem: str, hits: int) -> arb:
     if theorem != "B5":
         raise Undecided(f"the theorem {theorem}")
     shrinks = where.length * (facts.smoothness + 2 * facts.curvature) <= 2
-    if shrinks and where.decay > 0 and (where.decay - facts.curvature).is_zero() and where.average == "last":
-        return hits * push * smallest(where.length, 1 / (facts.curvature * where.steps))
+    if shrinks and where.decay > 0 and where.decay <= facts.curvature and where.average == "last":
+        return hits * push * smallest(where.length, 1 / (where.decay * where.steps))
     return hits * push * where.length
 
 

@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from .balls import INFINITY, Undecided, certain, number, smallest
+from .balls import INFINITY, Undecided, certain, largest, number, smallest
 from .losses import Logistic, Loss, Penalty, loss_of, penalty_of
 
 # The unit roundoff of doubles.
 UNIT = arb(2) ** -53
+
+# A product of two doubles up to here rounds to at most 1, as that of a step and the ridge is rounded (SGD-rounding).
+ROUNDS_TO_ONE = 1 + UNIT
 
 # Rows are summed in blocks of so many (A4).
 BLOCK = 4096
@@ -106,8 +109,8 @@ def minimiser_radius(problem: Problem) -> arb:
 
     radius = _settled(lambda reach: problem.loss.pull(reach, problem.label), step, problem.row)
     if penalty.name == "bridge":
-        # A thousandth more, so that what a solver returns is inside (docs/proofs/bridge.md).
-        radius = radius * number(1001) / 1000
+        # A thousandth more, so that what a solver returns is inside (docs/proofs/bridge.md), of no less than 1e-100.
+        radius = largest(radius, number(1e-100)) * number(1001) / 1000
     return radius if problem.constraint is None else smallest(radius, problem.constraint)
 
 
@@ -159,11 +162,12 @@ def descent_constants(problem: Problem, recipe: dict[str, Any], rows: int) -> Fa
     loss, ridge, length = problem.loss, problem.penalty.ridge, number(recipe["step"])
     clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
     bend = loss.curvature()
-    steady = bend.is_finite() and certain(length * (bend * problem.row**2 + 2 * ridge), arb(2))
+    # Doubles may miss the limit by a few roundings where the ridge is nearly all of it (SGD-rounding).
+    steady = bend.is_finite() and certain(length * (bend * problem.row**2 + 2 * ridge), 2 * (1 + 4 * UNIT))
     steepest = smallest(clip, problem.row * loss.slope(INFINITY, problem.label))
     pull = smallest(clip, problem.row * loss.slope(arb(0), problem.label)) if steady else steepest
     reaches = [pull * length * steps_of(recipe, rows) if certain(length * ridge, arb(2)) else INFINITY]
-    if ridge > 0 and certain(length * ridge, arb(1)):
+    if ridge > 0 and certain(length * ridge, ROUNDS_TO_ONE):
         reaches.append(pull / ridge)
         if steepest.is_finite():
             reaches.append(((loss.pull(INFINITY, problem.label) + length * steepest**2) / ridge).sqrt())

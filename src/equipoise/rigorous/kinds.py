@@ -1,5 +1,6 @@
 """Kinds of release whose weights come from a minimiser, a descent or sums: their inequalities and curves, in balls."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -118,8 +119,7 @@ def sums_of(problem: Problem) -> int:
 def sgd(claim: Record) -> Answer:
     """Return those of a stochastic descent with noise where it ends."""
     recipe, n, theorem = claim["recipe"], claim["n_samples"], claim["theorem"]
-    kept = None if not recipe.get("dropout") else (1 - number(recipe["dropout"])).sqrt()
-    problem = problem_of(claim, kept=kept)
+    problem = problem_of(claim, kept=left_by_masks(claim["problem"]["domain"]["row_norm"], recipe.get("dropout", 0.0)))
     where = Descent(problem, recipe, n, descent_constants(problem, recipe, n))
     sensitivity, slack_of_steps = number(claim["sensitivity"]), descents.rounding(where)
     moved = descents.sensitivity(where, theorem) + slack_of_steps
@@ -137,6 +137,17 @@ def sgd(claim: Record) -> Answer:
         apart = smallest(descents.distance(where, theorem, hits), diameter) + slack_of_steps
         parts.append((chance, noise_curve(claim["noise"], apart if apart > least else least), arb(0)))
     return Answer(findings, curves.Sum(parts, left))
+
+
+def left_by_masks(row_norm: float, dropout: float) -> arb:
+    """Return which part of a row's length masks leave: rows are clipped to a double next to ``sqrt(1 - p) B`` (B6).
+
+    Examples
+    --------
+    >>> float(left_by_masks(2.0, 0.75)), left_by_masks(3.0, 0.464) > (1 - number(0.464)).sqrt()
+    (0.5, True)
+    """
+    return number(row_norm * math.sqrt(1 - dropout)) / number(row_norm)
 
 
 def phased(claim: Record) -> Answer:
