@@ -247,7 +247,7 @@ def _decided(claim: Evaluation, against_the_rest: bool) -> tuple[str, ...]:
     )
 
 
-def _bins_words(bins_from: str) -> tuple[str, ...]:
+def _bins_words(bins_from: str | None) -> tuple[str, ...]:
     if not bins_from:
         return ()
     return (

@@ -42,7 +42,7 @@ class Cells(Record):
     # The knots of the splines by which coins deal a regression's target to cells, if rows are counted by it as well.
     targets: tuple[float, ...] = ()
     # The id of the evaluation from whose released counts the edges follow, where they do.
-    bins_from: str = ""
+    bins_from: str | None = None
 
     @property
     def further(self) -> tuple[float, ...]:
