@@ -189,7 +189,7 @@ def test_sets_are_hardly_larger_than_asked_for_where_rows_are_many():
 
 
 def test_sets_of_new_rows_hold_the_truth_as_often_as_asked_for_and_hardly_more(monkeypatch):
-    # From scores and labels to counts, sets and coins: scores are even numbers, and true. Five bins, noise of epsilon 0.5.
+    # From scores and labels to counts, sets and coins; scores are even numbers, and true. Five bins, epsilon 0.5.
     n, new, scale, edges = 5_000, 2_000, 4.0, (0.2, 0.4, 0.6, 0.8)
     public = NoisyCounts(edges, np.zeros((1, 2, 5), dtype=np.int64), "laplace", scale, n)
     levels = levels_of_classes(public)
