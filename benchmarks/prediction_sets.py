@@ -9,6 +9,7 @@ installed it computes those, in every split, and those computed here must agree;
 
 import importlib.metadata
 import importlib.util
+import math
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ import equipoise as eq
 from equipoise.data.rows import class_positions
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.prediction_sets import cells_of, levels_of_classes, mark, reached
+from equipoise.evaluation.prediction_sets import cells_of, levels_of_classes, mark, parts_of, reached
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.shares import rebalanced
 from equipoise.noise import SeededSource
@@ -102,7 +103,8 @@ def measured(table: HeldOut, splits: int) -> str:
     n, shape = table.template.n_samples, table.template.counts.shape
     places = table.rows * shape[2] + table.outputs
     # Public facts alone decide the mark, so that it is the same for every split.
-    needed = mark(table.template, cells_of(table.template, table.levels), COVERAGE)
+    parts = 1 if table.of_labels is None else parts_of(table.levels)
+    needed = mark(table.template, cells_of(table.template, table.levels), COVERAGE, parts)
     own = table.levels[table.rows, table.outputs]
     found = []
     for world in range(splits):
@@ -111,11 +113,13 @@ def measured(table: HeldOut, splits: int) -> str:
         true = np.bincount(places[counted], minlength=table.levels.size).reshape(shape)
         noisy = SeededSource(world).add_whole(table.template.law, true.ravel(), table.template.scale).reshape(shape)
         counts = replace(table.template, counts=noisy)
-        level = reached(np.bincount(table.levels.ravel(), rebalanced(counts).ravel()), needed)
+        upto = reached(np.bincount(table.levels.ravel(), rebalanced(counts).ravel()), needed, parts)
+        # A label on a level is in where the coin of its row is below what the level has of these.
+        inside = upto - np.random.default_rng([2, world]).random(len(new))
         quantile = np.sort(table.scores[counted])[int(np.ceil((n + 1) * COVERAGE)) - 1]
-        sizes, plain = sizes_of(table, level, quantile, new)
+        sizes, plain = sizes_of(table, inside, quantile, new)
         plainly = by_mapie(table, counted, new, (float(np.mean(table.scores[new] <= quantile)), float(np.mean(plain))))
-        found.append((np.mean(own[new] <= level), np.mean(sizes == 0), np.mean(sizes), *plainly))
+        found.append((np.mean(own[new] < inside), np.mean(sizes == 0), np.mean(sizes), *plainly))
     covered, empty, size, plainly, plain_size = np.mean(found, axis=0)
     return (
         f"| {table.name} | {n:,} | {table.epsilon:g} | {covered:.4f} | {empty:.4f} | {size:.4f} | {plainly:.4f} "
@@ -123,13 +127,13 @@ def measured(table: HeldOut, splits: int) -> str:
     )
 
 
-def sizes_of(table: HeldOut, level: int, quantile: float, new: NDArray[np.int64]) -> tuple[Array, Array]:
+def sizes_of(table: HeldOut, inside: Array, quantile: float, new: NDArray[np.int64]) -> tuple[Array, Array]:
     """Return how large sets of new rows are, with noise and without; of numbers the width of the interval."""
     if table.of_labels is not None and table.outputs_of_labels is not None:
         labels = np.arange(table.of_labels.shape[1]) if len(table.levels) > 1 else 0
-        members = table.levels[labels, table.outputs_of_labels[new]] <= level
+        members = table.levels[labels, table.outputs_of_labels[new]] < inside[:, None]
         return members.sum(axis=1), np.sum(table.of_labels[new] <= quantile, axis=1)
-    low, high = Regression(table.template).upto(level)
+    low, high = Regression(table.template).upto(math.ceil(inside[0]) - 1)
     return np.full(len(new), high - low), np.full(len(new), 2.0 * quantile)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import equipoise as eq
@@ -378,17 +379,23 @@ def test_sets_of_new_rows_come_from_an_evaluation_of_the_same_release(house, eva
     assert done.returncode == 0, done.stderr
     header, *rows = done.stdout.splitlines()
     assert header == "prediction,set holds no,set holds yes"
-    sets = eq.Evaluation.load(evaluation).prediction_sets(0.7).members
-    model = eq.load(release)
-    for row, share in zip(rows, model.predict_proba(eq.open_table(new))[:, 1], strict=True):
-        output = sum(share > edge for edge in eq.Evaluation.load(evaluation).counts.edges)
-        assert [int(field) for field in row.split(",")[1:]] == sets[:, output].astype(int).tolist()
+    assert "by a coin, of the public seed 0" in done.stderr
+    found, shares = eq.Evaluation.load(evaluation), eq.load(release).predict_proba(eq.open_table(new))[:, 1]
+    outputs = np.searchsorted(found.counts.edges, shares)
+    for seed, said in (
+        (0, rows),
+        (3, run_program(*words, "--coverage", "0.7", "--public-seed", "3").stdout.split()[1:]),
+    ):
+        sets = found.prediction_sets(0.7, public_seed=seed).of(outputs).astype(int).tolist()
+        assert [[int(field) for field in row.split(",")[1:]] for row in said[-3:]] == sets
     told = json.loads(run_program(*words, "--json").stdout)
     assert all(set(one["set"]) <= {"no", "yes"} for one in told)
     other = house.release("a third", signed=False)
     for wrong in (("predict", other, new, "--sets", evaluation), ("predict", release, new, "--coverage", "0.7")):
         assert run_program(*wrong).returncode == REFUSED
     assert run_program(*words, "--coverage", "1.5").returncode == REFUSED
+    assert run_program(*words, "--public-seed", "-1").returncode == REFUSED
+    assert run_program("predict", release, new, "--public-seed", "1").returncode == REFUSED
 
 
 def test_an_evaluation_is_signed_at_once_and_its_key_is_looked_at_before_the_spend(house, release, tmp_path):

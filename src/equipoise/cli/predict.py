@@ -51,11 +51,19 @@ def command(
         typer.Option(
             metavar="EVALUATION",
             help="Add sets of classes, or an interval, that hold the truth as often as --coverage says: by a paid "
-            "evaluation of this release.",
+            "evaluation of this release. A class at the boundary of a set is let in by a coin, since sets would "
+            "otherwise be larger and hold the truth too often; coins are the same each time.",
         ),
     ] = None,
     coverage: Annotated[
         float | None, typer.Option(help="How often the sets of --sets hold the truth, at least; 0.9 if left out.")
+    ] = None,
+    public_seed: Annotated[
+        int | None,
+        typer.Option(
+            help="The seed of the coins of --sets, one for each place of a row; 0 if left out. Rows that are predicted "
+            "one at a time need another each time."
+        ),
     ] = None,
     key: PublicKeys = None,
     trust: TrustFile = None,
@@ -82,6 +90,9 @@ def command(
     if coverage is not None and sets is None:
         remedy = "pass --sets EVALUATION, a paid evaluation of this release"
         raise InvalidParameter("sets of a coverage", f"--coverage {coverage:g} alone", remedy)
+    if public_seed is not None and sets is None:
+        remedy = "pass --sets EVALUATION, a paid evaluation of this release"
+        raise InvalidParameter("sets, whose coins have a seed", f"--public-seed {public_seed} alone", remedy)
     if (key or trust is not None) and sets is None:
         remedy = "check a release by itself with equipoise verify --key"
         raise InvalidParameter("an evaluation, whose signature is looked at", "--key or --trust without --sets", remedy)
@@ -90,7 +101,7 @@ def command(
         raise InvalidParameter(asked, "--id prediction", remedy)
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
-    known = None if sets is None else _new_rows(release, sets, coverage, trusted_keys(key, trust))
+    known = None if sets is None else _new_rows(release, sets, coverage, trusted_keys(key, trust), public_seed)
     silent = quiet or as_json
     with left_as_they_are(is_short(data)), counting(silent) as report:
         opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
@@ -102,7 +113,7 @@ def command(
         held = known.of(table) if known is not None else [[]] * len(predictions)
     # What is printed as JSON without a file is the predictions, and has no place for it.
     told = quiet or (as_json and out is not None)
-    for sentence in () if told else table.sentences():
+    for sentence in () if told else (*table.sentences(), *(known.sentences() if known is not None else ())):
         print(sentence, file=sys.stderr)
     labels = model.classes_.tolist() if probabilities else []
     rows = zip(ids or [[]] * len(predictions), predictions, shares, held, strict=True)
@@ -126,10 +137,16 @@ def command(
         print(f"wrote {len(predictions)} predictions to {out}", file=sys.stderr)
 
 
-def _new_rows(release: Path, sets: Path, coverage: float | None, trusted: "dict[bytes, Trusted] | None") -> "NewRows":
+def _new_rows(
+    release: Path,
+    sets: Path,
+    coverage: float | None,
+    trusted: "dict[bytes, Trusted] | None",
+    public_seed: int | None,
+) -> "NewRows":
     from equipoise.evaluation.new_rows import NewRows
 
-    return NewRows(release, sets, 0.9 if coverage is None else coverage, trusted)
+    return NewRows(release, sets, 0.9 if coverage is None else coverage, trusted, public_seed or 0)
 
 
 def _records(

@@ -85,15 +85,19 @@ class Evaluation:
             raise InvalidParameter("the accuracy of classes", "the evaluation of a regression", remedy)
         return figures.accuracy
 
-    def prediction_sets(self, coverage: float = 0.9) -> PredictionSets:
-        """Return sets of classes that hold the true one as often as asked for (N4-sets)."""
+    def prediction_sets(self, coverage: float = 0.9, public_seed: int = 0) -> PredictionSets:
+        """Return sets of classes that hold the true one as often as asked for (N4-sets).
+
+        A label at the boundary is let in by a coin: otherwise sets would be larger, and hold the truth too often. Coins
+        follow from the public seed and a row's place, so that they are the same each time (`PredictionSets.of`).
+        """
         if not self.claim.cells.labels:
             remedy = "ask for evaluation.prediction_intervals(coverage)"
             raise InvalidParameter("sets of classes", "the evaluation of a regression", remedy)
         shares = NoisyCounts.of_further(self.claim)
         if shares is None:
-            return prediction_sets(self.counts, coverage)
-        return sets_of_shares(shares, len(self.claim.cells.labels), coverage)
+            return prediction_sets(self.counts, coverage, public_seed)
+        return sets_of_shares(shares, len(self.claim.cells.labels), coverage, public_seed)
 
     def prediction_intervals(self, coverage: float = 0.9) -> tuple[float, float]:
         """Return what to add to a prediction so that the interval holds the truth as often as asked for (N4-sets)."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise.artifact.about import require_about
 from equipoise.artifact.findings import contents_of
@@ -16,8 +15,6 @@ from equipoise.data.raw import RawTable
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.release.carriers.evaluation import outputs_of, share_bins
-
-Array = NDArray[np.float64]
 
 
 class NewRows:
@@ -34,6 +31,8 @@ class NewRows:
         The chance that a new row's truth is in its set or interval, at least.
     trusted : mapping, optional
         The keys that count: one of them must have signed the evaluation, which names the model.
+    public_seed : int, optional
+        Drives the coins that let in labels at the boundary of sets of classes, by each row's place.
     """
 
     def __init__(
@@ -42,6 +41,7 @@ class NewRows:
         evaluation: str | os.PathLike[str],
         coverage: float = 0.9,
         trusted: Mapping[bytes, Trusted] | None = None,
+        public_seed: int = 0,
     ) -> None:
         contents = contents_of(Path(evaluation))
         found = Evaluation.of(contents)
@@ -56,7 +56,7 @@ class NewRows:
             raise InvalidParameter("sets of the model's classes", what, "evaluate without --positive, for such sets")
         self._model, self._cells = model, found.claim.cells
         self.labels = found.claim.cells.labels
-        self._members = found.prediction_sets(coverage).members if self.labels else None
+        self._sets = found.prediction_sets(coverage, public_seed) if self.labels else None
         self._reach = (0.0, 0.0) if self.labels else found.prediction_intervals(coverage)
 
     @property
@@ -67,22 +67,25 @@ class NewRows:
     def of(self, table: RawTable) -> list[list[Any]]:
         """Return for every row 1 or 0 a class, or the ends of its interval, inside the target's range."""
         scores = self._model.scores(table)
-        if self._members is not None:
-            found: list[list[Any]] = self._inside(self._members, scores).astype(int).tolist()
+        if self._sets is not None:
+            outputs = (share_bins if self._cells.true_shares else outputs_of)(self._cells, scores)
+            found: list[list[Any]] = self._sets.of(outputs).astype(int).tolist()
             return found
         low, high = self._cells.range or (-np.inf, np.inf)
         ends = self._model.decided(scores)[:, None] + np.array(self._reach)
         clipped: list[list[Any]] = np.clip(ends, low, high).tolist()
         return clipped
 
-    def _inside(self, members: NDArray[np.bool_], scores: Array) -> NDArray[np.bool_]:
-        """Return which classes are in the set of each row (rows x classes)."""
-        if self._cells.true_shares:
-            return np.asarray(members[np.arange(len(members)), share_bins(self._cells, scores)])
-        return np.asarray(members[:, outputs_of(self._cells, scores)].T)
+    def sentences(self) -> tuple[str, ...]:
+        """Return what whoever reads sets has to know of coins; of intervals there is nothing to say."""
+        if self._sets is None:
+            return ()
+        seed = self._sets.public_seed
+        said = f"a label at the boundary of a set was let in by a coin, of the public seed {seed} and the row's place"
+        return (said,)
 
     def plain(self, said: list[Any]) -> dict[str, Any]:
         """Return for programs what is said of a row."""
-        if self._members is None:
+        if self._sets is None:
             return {"interval": said}
         return {"set": [label for label, inside in zip(self.labels, said, strict=True) if inside]}

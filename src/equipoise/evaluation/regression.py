@@ -135,9 +135,10 @@ class Regression:
         """Return what to add to a prediction so that the interval holds the truth with at least this chance (N4-sets).
 
         Levels are bins of residuals by how far they reach from zero; a level holds every bin that reaches no further.
+        They are in whole or not at all: an interval asks no coin.
         """
         levels = np.broadcast_to(self.levels, self.counts.counts.shape[1:])
-        return self.upto(conformal_level(self.counts, levels, coverage))
+        return self.upto(int(conformal_level(self.counts, levels, coverage, parts=1)) - 1)
 
     @property
     def levels(self) -> NDArray[np.intp]:
