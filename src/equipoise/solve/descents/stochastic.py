@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class StepNoise(Protocol):
         """The grid's exponent."""
 
     @property
-    def wholes(self) -> Array:
+    def wholes(self) -> Array | NDArray[np.int64]:
         """The noise in steps, rounded down."""
 
     @property
@@ -407,7 +407,8 @@ def _gridded(noise: StepNoise | None, dimension: int, settled: dict[int, float])
     if noise is None:
         nothing = np.empty((0, 0))
         return GriddedNoise(nothing, nothing, 0.0, 1.0, places, sums, np.empty(2))
-    wholes, parts = (numbers.reshape(-1, dimension) for numbers in (noise.wholes, noise.parts))
+    # The noise of a step is as wide as its scale, whatever the number of weights: doubles hold its whole parts (D7).
+    wholes, parts = (cast("Array", numbers).reshape(-1, dimension) for numbers in (noise.wholes, noise.parts))
     return GriddedNoise(wholes, parts, noise.margin, math.ldexp(1.0, noise.exponent), places, sums, np.empty(2))
 
 
