@@ -69,9 +69,14 @@ class Ledger:
         """Whether the reference holds a password, which must be shown to nobody."""
         return self._store.url.password is not None
 
+    @property
+    def address(self) -> str:
+        """Where it is kept: the reference in full, without a password."""
+        return self._store.shown
+
     def __repr__(self) -> str:
         """Return the reference, without a password."""
-        return f"Ledger({self._store.shown!r})"
+        return f"Ledger({self.address!r})"
 
     def create(
         self,
