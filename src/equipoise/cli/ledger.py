@@ -81,9 +81,7 @@ def create(
     console = _console()
     amount = f"epsilon={budget.epsilon!r}, delta={budget.delta!r}"
     console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}, counted in {counted}")
-    console.print(
-        f"It is kept in {escape(ledger.address)}; plain names in ledger.db of EQUIPOISE_HOME or ~/.equipoise."
-    )
+    console.print(f"It is kept in {escape(ledger.place)}.", soft_wrap=True)
     console.print("The ledger counts by dataset id: the same people under another id would have another budget.")
 
 

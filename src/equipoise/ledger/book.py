@@ -63,20 +63,17 @@ class Ledger:
     def __init__(self, reference: str) -> None:
         self._store = Store(reference)
         self.dataset = self._store.dataset
+        # The file, or the server without a password: where it is kept, as it may be shown.
+        self.place = self._store.shown_path if self._store.in_file else self._store.shown
 
     @property
     def has_password(self) -> bool:
         """Whether the reference holds a password, which must be shown to nobody."""
         return self._store.url.password is not None
 
-    @property
-    def address(self) -> str:
-        """Where it is kept: the reference in full, without a password."""
-        return self._store.shown
-
     def __repr__(self) -> str:
         """Return the reference, without a password."""
-        return f"Ledger({self.address!r})"
+        return f"Ledger({self._store.shown!r})"
 
     def create(
         self,
