@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from equipoise.errors import EXTRAS, MissingExtra
+from program import run_program
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -150,3 +151,18 @@ def test_what_needs_an_extra_is_refused_before_the_spend_with_the_line_to_type(t
     assert f'pip install "equipoise[{extra}]"' in told[asked]
     assert "nothing was spent" in told[asked]
     assert told["spent"] == 0.0
+
+
+@pytest.mark.parametrize("words", [(), ("create",), ("verify",), ("checkpoint",)])
+def test_help_on_ledgers_needs_no_extra(words, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "sqlalchemy"]:
+        monkeypatch.delitem(sys.modules, name)
+    ours = [name for name in sys.modules if name.startswith(("equipoise.ledger", "equipoise.cli.ledger"))]
+    for name in ours:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    done = run_program("ledger", *words, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage" in done.stdout
+    refused = run_program("ledger", "create", "people", "--epsilon", "3")
+    assert (refused.returncode, 'pip install "equipoise[ledger]"' in refused.stderr) == (2, True)

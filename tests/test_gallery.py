@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from program import run_program
+
 pytest_plugins = ["postgres_server"]
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,20 @@ def test_the_ledger_is_one_of_postgresql_where_there_is_a_server(run, tmp_path, 
     run(GALLERY / "postgresql_ledger.py", rows=500, picture=str(tmp_path / "picture.svg"), database=database)
     assert SAID["postgresql_ledger"] in capsys.readouterr().out
     assert (tmp_path / "picture.svg").exists()
+
+
+def test_a_program_comes_out_of_the_package_with_what_draws(tmp_path, monkeypatch):
+    lines = PAGE.split("### From an installed package")[1].split("```")[1].splitlines()
+    written = [re.fullmatch(r"equipoise docs (\w+\.py) > \1", line) for line in lines]
+    names = [found[1] for found in written if found]
+    assert (names, lines[-1]) == (["drawing.py", "income.py"], "python income.py")
+    for name in names:
+        (tmp_path / name).write_text(run_program("docs", name).stdout)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("drawing", None)
+    runpy.run_path(str(tmp_path / "income.py"))["main"](rows=500, picture=str(tmp_path / "income.svg"))
+    assert sys.modules.pop("drawing").__file__ == str(tmp_path / "drawing.py")
+    assert (tmp_path / "income.svg").exists()
 
 
 @every_program

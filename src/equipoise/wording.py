@@ -12,6 +12,17 @@ from typing import Any, Protocol
 ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 
 
+def class_text(label: object) -> str:
+    """Return a class as texts have it: truth values in small letters, as schemas and JSON write them.
+
+    Examples
+    --------
+    >>> class_text(True), class_text("True"), class_text(2)
+    ('true', 'True', '2')
+    """
+    return str(label).lower() if isinstance(label, bool) else str(label)
+
+
 def percent(share: float) -> str:
     """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
 

@@ -375,6 +375,27 @@ def test_a_model_without_a_schema_has_a_table_of_weights_and_nothing_else(tmp_pa
         members()["sql"]().written(exported(tmp_path / "release"))
 
 
+def test_weights_of_a_model_with_bounds_say_what_they_weigh(tmp_path):
+    X, y = np.random.default_rng(0).uniform((10, -3), (70, 5), size=(200, 2)), np.arange(200) % 2
+    domain = eq.Domain(bounds=[(20, 60), (0, 1)], row_norm=1.2, classes=(False, True))
+    model = eq.LogisticRegression(epsilon=1.0, domain=domain, random_state=0).fit(X, y == 1)
+    eq.save(model, tmp_path / "release")
+    table = members()["csv"]().written(exported(tmp_path / "release")).decode()
+    lines = list(csv.DictReader(io.StringIO(table)))
+    assert [line["output"] for line in lines] == ["true"] * 3
+    said = re.compile(
+        r"-1 at (\S+) and below, 1 at (\S+) and above, a line between; 0.0 if missing; "
+        r"a row of these that is longer than (\S+) is multiplied by what makes it no more"
+    )
+    ends = np.array([said.fullmatch(line["meaning"]).groups() for line in lines[1:]], dtype=float)
+    low, high, norm = ends.T
+    # A score as the file tells it is the model's.
+    scaled = np.clip((X - low) / (high - low) * 2 - 1, -1, 1)
+    scaled *= np.minimum(1, norm[0] / np.linalg.norm(scaled, axis=1))[:, None]
+    intercept, *weights = [float(line["weight"]) for line in lines]
+    np.testing.assert_allclose(scaled @ weights + intercept, model.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("column", "to", "kind"),
     [

@@ -93,6 +93,25 @@ def test_a_plan_is_told_in_a_few_lines(options):
     assert len(equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options, "--verbose").stdout.splitlines()) > 30
 
 
+def test_a_plan_ends_with_the_command_that_carries_it_out(tmp_path):
+    equipoise("example", "--out", tmp_path)
+    words = ("--schema", "people.toml", "--epsilon", "0.5", "--mechanism", "output", "--no-intercept")
+    done = equipoise("plan", *words, folder=tmp_path)
+    command = done.stdout.splitlines()[-1].split("Next: equipoise ")[1].replace("TABLE", "people.csv").split()
+    assert command[:2] == ["train", "people.csv"]
+    assert set(words) <= set(command)
+    carried = equipoise(*command, "--dry-run", folder=tmp_path)
+    assert carried.returncode == 0, carried.stderr
+
+
+def test_a_curve_that_cannot_be_drawn_is_refused_before_anything_is_printed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    words = ("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", "plan.json", "--curve", "curve.html")
+    done = equipoise(*words, folder=tmp_path)
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert 'pip install "equipoise[report]"' in done.stderr
+
+
 def test_a_plan_takes_bounds_of_columns_and_says_when_a_row_norm_is_wasteful():
     facts = ("plan", "-n", 5000, "-d", 64, "--epsilon", 1, "--bounds", "0,16")
     domain = json.loads(equipoise(*facts, "--json").stdout)["claim"]["problem"]["domain"]

@@ -23,6 +23,7 @@ from equipoise.ledger.currencies.base import SHARE, spent_on_order
 from equipoise.ledger.currencies.basic import Basic
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from program import run_program
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6)))
@@ -301,3 +302,12 @@ def test_the_program_knows_the_group_and_refuses_in_three_lines(tmp_path):
     assert done.returncode == 3
     assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
     assert "equipoise ledger create adult --epsilon E --delta D" in done.stderr
+
+
+def test_create_says_where_the_ledger_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    done = run_program("ledger", "create", "people", "--epsilon", 3)
+    assert f"It is kept in {tmp_path / 'home' / 'ledger.db'}." in done.stdout.splitlines()
+    assert (tmp_path / "home" / "ledger.db").is_file()
+    done = run_program("ledger", "create", f"sqlite:///{tmp_path}/other.db#people", "--epsilon", 3)
+    assert f"It is kept in {tmp_path}/other.db." in done.stdout.splitlines()

@@ -280,3 +280,21 @@ def test_values_that_cannot_be_read_are_counted_for_those_who_predict(run):
     assert run("predict", "release", "rows.csv", "--quiet")[2] == ""
     _, out, error = run("predict", "release", "rows.csv", "--json", "--out", "said.csv")
     assert (json.loads(out)["unread"], error.splitlines()) == ({"age": 10, "job": 10}, [])
+
+
+def test_classes_that_are_truth_values_are_written_as_the_schema_writes_them(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("age,ill\n" + "30,true\n50,false\n" * 50)
+    facts = 'schema_version = 1\nn = 100\nvouched_by = "A. O."\nvouched_on = 2026-11-16\n'
+    facts += '[target]\nname = "ill"\nclasses = [false, true]\n[columns.age]\nkind = "number"\nbounds = [18, 90]\n'
+    model = eq.LogisticRegression(epsilon=100.0, domain=eq.Schema.from_text(facts), random_state=0)
+    eq.save(model.fit(eq.open_table("rows.csv")), "release")
+    code, said, _ = run("predict", "release", "rows.csv", "--probabilities")
+    written = lines(said)
+    assert (code, written[0]) == (0, ["prediction", "probability of false", "probability of true"])
+    assert {line[0] for line in written[1:]} == {"false", "true"}
+    code, said, _ = run("predict", "release", "rows.csv", "--probabilities", "--json")
+    first = json.loads(said)[0]
+    assert (first["prediction"], first["probabilities"].keys()) == (written[1][0] == "true", {"false", "true"})
+    code, said, _ = run("export", "release", "--to", "sql")
+    assert 'AS "probability of true"' in said

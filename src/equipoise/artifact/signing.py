@@ -78,5 +78,5 @@ def sign_folder(
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"
         raise ReleaseUnreadable("a release that holds, to sign it", f"{'; '.join(faults):.500}", remedy)
-    with new_file(place / STATEMENT, force) as file:
+    with new_file(place / STATEMENT, force, sealed=True) as file:
         file.write(text)

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL
 from equipoise.errors import OutputRefused
 
 # Space that is taken before the budget is spent and given back when the files are written, so that a full disk is
@@ -78,6 +79,7 @@ class Staging:
         return self._folder / "reserve"
 
     def _refuse_what_exists(self) -> None:
+        refuse_inside_a_release(self._out)
         folder = self._out.is_dir() and not self._out.is_symlink()
         if not os.path.lexists(self._out) or (folder and not any(self._out.iterdir())):
             return
@@ -187,11 +189,34 @@ def _held(handle: int, path: Path) -> bool:
     return path.exists()
 
 
+def refuse_inside_a_release(path: Path) -> None:
+    """Refuse to write inside a released folder or an evaluation: whatever comes in or changes there breaks its seal.
+
+    Wherever the path leads, through links too; the folder itself may be the path, which `Staging` replaces as a whole.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     refuse_inside_a_release(Path(parent) / "list.csv")
+    """
+    for folder in path.absolute().parent.resolve().joinpath("file").parents:
+        # A folder that cannot be looked into is none of ours; writing there says what is wrong.
+        held = [name for name in (MANIFEST, CERTIFICATE, MODEL) if os.path.isfile(folder / name)]
+        if MANIFEST in held and len(held) > 1:
+            kind = "released folder" if MODEL in held else "evaluation"
+            raise OutputRefused(
+                f"to write {path.name} in {path.absolute().parent}",
+                f"the {kind} {folder.name}, whose manifest lists every file that may be in it",
+                "choose a place outside that folder; nothing in it was changed, and --force changes nothing in it",
+            )
+
+
 @contextmanager
-def new_file(path: Path, force: bool | None = None) -> Iterator[TextIO]:
+def new_file(path: Path, force: bool | None = None, sealed: bool = False) -> Iterator[TextIO]:
     """Open a text file that appears under its name only when the block ends well.
 
-    An existing file is replaced if `force` says so; None says that nothing can be forced here.
+    An existing file is replaced if `force` says so; None says that nothing can be forced here. Inside a released folder
+    nothing is written but what belongs to it, which `sealed` says.
 
     Examples
     --------
@@ -202,9 +227,18 @@ def new_file(path: Path, force: bool | None = None) -> Iterator[TextIO]:
     'a'
     """
     path = path.absolute()
-    if os.path.lexists(path) and not (force and path.is_file()):
-        remedy = "choose another name" + ("" if force is None else ", or pass --force to replace a file")
-        raise OutputRefused(f"a new file {path.name}", "one that exists", remedy)
+    with _as_refusal(path):
+        if not sealed:
+            refuse_inside_a_release(path)
+        if path.is_dir():
+            remedy = "name a file, in that folder or elsewhere; a folder is never replaced by a file"
+            raise OutputRefused(f"a new file {path.name}", "a folder of that name", remedy)
+        if os.path.lexists(path) and not path.is_file():
+            found = "a link to nothing" if path.is_symlink() and not path.exists() else "a device, a pipe or a socket"
+            raise OutputRefused(f"a new file {path.name}", found, "choose another name; only a file is ever replaced")
+        if path.is_file() and not force:
+            remedy = "choose another name" + ("" if force is None else ", or pass --force to replace a file")
+            raise OutputRefused(f"a new file {path.name}", "one that exists", remedy)
     with _as_refusal(path):
         sweep(path.parent)
         beside, handle = _locked_file(path.parent)

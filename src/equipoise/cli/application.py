@@ -1,5 +1,6 @@
 """The `equipoise` program: commands are the modules of this folder that define `command`, or a `group` of them."""
 
+import errno
 import gc
 import importlib
 import inspect
@@ -23,6 +24,9 @@ _PURPOSE = re.compile(r'"""`equipoise (?P<name>\w+)`: (?P<purpose>.*?)"""', re.D
 
 # The start of a command makes fewer, so that nothing is looked through before it begins its work.
 OBJECTS_BEFORE_GARBAGE = 100_000
+
+# What the system says when a disk, or somebody's share of it, is full.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def commands() -> dict[str, str]:
@@ -92,7 +96,9 @@ def main() -> None:
     try:
         # A shell that asks for completions passes the words of its line in a variable.
         words = (os.environ.get("COMP_WORDS", "").split() or sys.argv)[1:]
-        sys.exit(build(words)(standalone_mode=False))
+        code = build(words)(standalone_mode=False)
+        sys.stdout.flush()  # what the system refuses to take is noticed here, and not when Python ends
+        sys.exit(code)
     except EquipoiseError as error:
         _say(error.asked, error.found, error.remedy)
         sys.exit(code_of(error))
@@ -112,6 +118,14 @@ def main() -> None:
         # Whoever read our output has left; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNFORESEEN)
+    except OSError as error:
+        if error.errno not in FULL:
+            _unforeseen(error)
+        # What could not be printed would be tried once more when Python closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        remedy = "make room, or send the output elsewhere; what the command wrote under a name before this is there"
+        _say("room for what the command prints or keeps beside it", str(error.strerror), remedy)
+        sys.exit(REFUSED)
     except Exception as error:
         _unforeseen(error)
 

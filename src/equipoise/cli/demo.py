@@ -10,6 +10,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from equipoise.artifact.staging import refuse_inside_a_release
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.cli.progress import counting, waiting
 from equipoise.errors import InvalidParameter, MissingExtra
@@ -24,6 +25,7 @@ UNITS = (
     "Kind: where the noise enters, chosen from public facts alone. Noise: its standard deviation there, a coordinate "
     "of the objective's tilt (objective), a weight (output) or a sum of products (sufficient-statistics)"
 )
+PAGE = "index.html"
 NOTICE = (
     "Study on public data. The scores are measured on test rows and are no part of a certificate: on private rows they "
     "would have to be paid for. The noise is seeded, so these models are for looking at, not for release."
@@ -40,6 +42,7 @@ def command(
 
     Without the extra report the table is all there is, and the program says so.
     """
+    refuse_inside_a_release(out / PAGE)
     console = Console(quiet=quiet or as_json)
     cells = _with_progress(repetitions, quiet or as_json)
     _print_table(console, cells)
@@ -132,7 +135,7 @@ def _write(out: Path, cells: list["Cell"], repetitions: int) -> Path:
             ],
         )
     )
-    document = out / "index.html"
+    document = out / PAGE
     try:
         out.mkdir(parents=True, exist_ok=True)
         document.write_text(text, encoding="utf-8")

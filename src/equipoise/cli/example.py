@@ -22,9 +22,10 @@ def command(
 
     Everybody gets the same people: they are drawn by a public seed. docs/tutorial.md goes on from here.
     """
-    from equipoise.artifact.staging import new_file
+    from equipoise.artifact.staging import new_file, refuse_inside_a_release
     from equipoise.example import NEW_PEOPLE, PEOPLE, SEED, TARGET, code_book, people, schema, table
 
+    refuse_inside_a_release(out / TABLE)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from equipoise.artifact.staging import refuse_inside_a_release
 from equipoise.cli.options import AsJson
 from equipoise.cli.passphrase import passphrase_of
 from equipoise.keys.files import is_private, new_key, private_key, public_key, public_path
@@ -27,6 +28,7 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Make an Ed25519 key: a private file for you alone, and a public one for everybody. Existing files are kept."""
+    refuse_inside_a_release(path)
     public = new_key(path, passphrase_of(path, new=True) if encrypt else None)
     if as_json:
         files = {"private": str(path), "public": str(public_path(path))}

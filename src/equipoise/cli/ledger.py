@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,17 +19,16 @@ from equipoise.cli.ledger_checkpoint import checkpoint
 from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
 from equipoise.keys.files import public_key
-from equipoise.ledger import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
 from equipoise.ledger.currencies.base import NOTHING, SHARE, shown
 from equipoise.ledger.currencies.renyi import Renyi
-from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
-from equipoise.ledger.recovery import evidence_faults
-from equipoise.ledger.recovery import recover as recovered
 from equipoise.ledger.statements import Balance, basic_sums, course
 from equipoise.vocabulary.facts import Budget
+
+if TYPE_CHECKING:
+    from equipoise.ledger import Ledger
 
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
@@ -51,6 +50,13 @@ group = typer.Typer(no_args_is_help=True, help="Create, show and check the ledge
 group.command()(checkpoint)
 
 
+def _opened(reference: str) -> "Ledger":
+    """Return the ledger; the database toolkit, an extra, is loaded here and not by those who ask for help."""
+    from equipoise.ledger import Ledger
+
+    return Ledger(reference)
+
+
 @group.command()
 def create(
     reference: Reference,
@@ -65,7 +71,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
-    ledger, budget = Ledger(reference), Budget(epsilon, delta)
+    ledger, budget = _opened(reference), Budget(epsilon, delta)
     ledger.create(budget, currency, None if key is None else public_key(key).hex(), apart_from or ())
     counted = ledger.head().currency
     if as_json:
@@ -75,6 +81,7 @@ def create(
     console = _console()
     amount = f"epsilon={budget.epsilon!r}, delta={budget.delta!r}"
     console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}, counted in {counted}")
+    console.print(f"It is kept in {escape(ledger.place)}.", soft_wrap=True)
     console.print("The ledger counts by dataset id: the same people under another id would have another budget.")
 
 
@@ -85,7 +92,7 @@ def migrate(
     as_json: AsJson = False,
 ) -> None:
     """Move a dataset to another currency, for its owner; the history stays, and an entry says what was done."""
-    ledger = Ledger(reference)
+    ledger = _opened(reference)
     entry = ledger.migrate(currency)
     balance = ledger.balance()
     if as_json:
@@ -113,7 +120,9 @@ def recover(
     if everything is (amount is not None):
         remedy = "pass --everything, or --amount A --delta D for the malformed entries together"
         raise InvalidParameter("what malformed entries may have spent", "nothing, or both answers", remedy)
-    ledger = Ledger(reference)
+    from equipoise.ledger.recovery import recover as recovered
+
+    ledger = _opened(reference)
     entry = recovered(ledger, None if amount is None else Amount(_decimal(amount), _decimal(delta)))
     balance = ledger.balance()
     moved = len(read(entry.record, RECOVERY_KEYS)["quarantined"])
@@ -144,7 +153,7 @@ def show(
     """Show the budget of a dataset, what was spent of it over time, and what remains."""
     from equipoise.report.ledger_chart import as_lines, chart
 
-    ledger = Ledger(reference)
+    ledger = _opened(reference)
     balance, entries = ledger.statement()
     points = [(point.made, point.share) for point in course(entries)]
     if picture is not None:
@@ -205,7 +214,7 @@ def show(
 @group.command()
 def releases(reference: Reference, as_json: AsJson = False) -> None:
     """List the spends of a dataset with the ids of their releases, and what became of them."""
-    ledger = Ledger(reference)
+    ledger = _opened(reference)
     found = ledger.releases()
     if as_json:
         listed = [
@@ -235,7 +244,7 @@ def releases(reference: Reference, as_json: AsJson = False) -> None:
 @group.command()
 def history(reference: Reference, as_json: AsJson = False) -> None:
     """List every entry of a dataset, as it is recorded."""
-    ledger = Ledger(reference)
+    ledger = _opened(reference)
     entries = ledger.history()
     if as_json:
         # An overwritten column may hold bytes, which JSON has no word for.
@@ -261,7 +270,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="Write to this file; an existing one is kept.")] = None,
 ) -> None:
     """Write the history of a dataset as JSON, to be kept where nobody who writes the ledger can change it."""
-    text = Ledger(reference).export()
+    text = _opened(reference).export()
     if out is None:
         print(text, end="")
         return
@@ -285,7 +294,10 @@ def verify(
 
     A spend takes the price that a client names: one who lies is found here, afterwards, and is not stopped.
     """
-    ledger = Ledger(reference)
+    from equipoise.ledger.partings import compare
+    from equipoise.ledger.recovery import evidence_faults
+
+    ledger = _opened(reference)
     comparison = None if against is None else compare(ledger, against, key or ())
     faults = (*(ledger.verify() if comparison is None else comparison.faults), *evidence_faults(ledger))
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
@@ -309,7 +321,7 @@ def verify(
 @group.command()
 def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
     """List the spends whose certificates rest on what was found false since; exit code 5 if there are any."""
-    ledger = Ledger(reference)
+    ledger = _opened(reference)
     affected, unknown = ledger.withdrawn()
     if as_json:
         found = [{"number": entry.number, "certificate": entry.certificate, "reasons": why} for entry, why in affected]

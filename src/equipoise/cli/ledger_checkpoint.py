@@ -14,7 +14,6 @@ from equipoise.cli.options import AsJson
 from equipoise.cli.passphrase import passphrase_of
 from equipoise.errors import InvalidParameter
 from equipoise.keys import fingerprint, private_key
-from equipoise.ledger.signing import signed_head
 
 
 def checkpoint(
@@ -41,6 +40,9 @@ def checkpoint(
     as_json: AsJson = False,
 ) -> None:
     """Verify a dataset's history and sign its last entry, for a witness: one that is not what was signed is refused."""
+    # The database toolkit is an extra, which help does without.
+    from equipoise.ledger.signing import signed_head
+
     if out is None and to is None:
         remedy = "pass --out FILE, or --to sqlite:///elsewhere.db"
         raise InvalidParameter("a place for the checkpoint", "neither --out nor --to", remedy)

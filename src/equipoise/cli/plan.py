@@ -60,6 +60,10 @@ def command(
     from equipoise.artifact.staging import new_file
     from equipoise.estimators.classifier import PrivateClassifier
 
+    if curve is not None:
+        from equipoise.report.charts import altair
+
+        altair()  # what draws is missed before anything is planned or printed
     described: Schema | None = None
     if schema is None:
         if n_samples is None or n_features is None or private_bounds is not None:
@@ -92,7 +96,19 @@ def command(
     face = kind(**for_model(kind, wanted))
     with waiting("planning", as_json):
         certificate = face.plan() if described is not None else face.plan(n_samples, n_features)
-    print(certificate.to_json() if as_json else _in_words(certificate, verbose, schema, described), end="")
+    # What is left as it comes is None here: it needs no words.
+    given = {
+        "--schema": schema or "schema.toml",
+        "--epsilon": epsilon,
+        "--delta": delta or None,
+        "--model": model or None,
+        "--private-bounds": private_bounds,
+        "--alpha": None if alpha == "public" else alpha,
+        "--mechanism": None if mechanism == "auto" else mechanism,
+        "--recipe": recipe or None,
+    }
+    then = _training(given, intercept)
+    print(certificate.to_json() if as_json else _in_words(certificate, verbose, then, described), end="")
     if out is not None:
         with new_file(out) as file:
             file.write(certificate.to_json())
@@ -156,16 +172,21 @@ def _described(path: Path, n_samples: int | None, private_bounds: float | None) 
     return facts if private_bounds is None else facts.with_private_bounds(private_bounds)
 
 
-def _in_words(certificate: Certificate, verbose: bool, path: Path | None, schema: "Schema | None") -> str:
-    """Return the plan in words, with what it buys for a schema; the whole argument ends with certified risks."""
+def _training(given: dict[str, Any], intercept: bool) -> str:
+    """Return the command that carries the plan out, with the options that were given."""
+    said = [str(word) for option, value in given.items() if value is not None for word in (option, value)]
+    return shlex.join(["equipoise", "train", "TABLE", *said, *([] if intercept else ["--no-intercept"])])
+
+
+def _in_words(certificate: Certificate, verbose: bool, then: str, schema: "Schema | None") -> str:
+    """Return the plan in words, with what it buys for a schema and what to type then, or with certified risks."""
     text = told(certificate, verbose)
     if schema is not None:
         from equipoise.cli.dry_run import purchase
 
         text += "".join(f"  {line}\n" for line in purchase(certificate, schema, None).bought())
     if not verbose:
-        table = shlex.join(["equipoise", "train", "TABLE", "--schema", "schema.toml" if path is None else str(path)])
-        return f"{text}The whole argument: the same with --verbose. Next: {table}\n"
+        return f"{text}The whole argument: the same with --verbose. Next: {then}\n"
     if certificate.kind != "output":
         return text
     from equipoise.planning.risk import risk

@@ -23,6 +23,7 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.progress import counting
 from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.wording import class_text
 
 if TYPE_CHECKING:
     from equipoise.artifact.trust import Trusted
@@ -123,10 +124,13 @@ def command(
         return
     with _opened(out, force) as file, counting(silent or out is None) as report:
         writer = csv.writer(file, lineterminator="\n")
-        columns = [*(f"probability of {label}" for label in labels), *(known.columns if known is not None else ())]
+        columns = [
+            *(f"probability of {class_text(label)}" for label in labels),
+            *(known.columns if known is not None else ()),
+        ]
         writer.writerow([*([] if identifier is None else [identifier]), "prediction", *columns])
         for number, (own, prediction, share, held_by) in enumerate(rows, start=1):
-            writer.writerow([*own, prediction, *share, *held_by])
+            writer.writerow([*own, class_text(prediction), *share, *held_by])
             if number % REPORTED_ROWS == 0:
                 report("rows written", number, len(predictions))
     if out is None:
@@ -158,7 +162,7 @@ def _records(
         if own:
             record["id"] = None if isinstance(own[0], float) and not math.isfinite(own[0]) else own[0]
         if labels:
-            record["probabilities"] = dict(zip(map(str, labels), share, strict=True))
+            record["probabilities"] = dict(zip(map(class_text, labels), share, strict=True))
         if known is not None:
             record |= known.plain(held)
         yield record

@@ -15,6 +15,7 @@ from equipoise.data.raw import RawTable
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.release.carriers.evaluation import outputs_of, share_bins
+from equipoise.wording import class_text
 
 
 class NewRows:
@@ -62,7 +63,7 @@ class NewRows:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of what is said of a row: for every class whether it is in the set, or the interval's ends."""
-        return tuple(f"set holds {label}" for label in self.labels) or ("low", "high")
+        return tuple(f"set holds {class_text(label)}" for label in self.labels) or ("low", "high")
 
     def of(self, table: RawTable) -> list[list[Any]]:
         """Return for every row 1 or 0 a class, or the ends of its interval, inside the target's range."""

@@ -63,6 +63,8 @@ class Ledger:
     def __init__(self, reference: str) -> None:
         self._store = Store(reference)
         self.dataset = self._store.dataset
+        # The file, or the server without a password: where it is kept, as it may be shown.
+        self.place = self._store.shown_path if self._store.in_file else self._store.shown
 
     @property
     def has_password(self) -> bool:

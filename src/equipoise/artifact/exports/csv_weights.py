@@ -5,11 +5,14 @@ import io
 from collections.abc import Iterator
 from typing import ClassVar
 
+import numpy as np
+
 from equipoise.artifact.column_rules import NumberRule, Rule, TextRule, rule_of
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
 from equipoise.data.schema import Column
 from equipoise.errors import InvalidParameter
+from equipoise.wording import class_text
 
 HEADER = ("release", "certificate", "output", "column", "weight", "divided by", "raw column", "kind", "meaning")
 INTERCEPT = ("(intercept)", "", "", "", "added to every score")
@@ -35,21 +38,15 @@ class WeightTable(Export):
 def _outputs(model: Exported) -> list[object]:
     """Return what the scores speak for: a class each, the second of two, or the number that is predicted."""
     if model.classes:
-        return list(model.classes if len(model.weights) > 1 else model.classes[-1:])
+        return [class_text(label) for label in (model.classes if len(model.weights) > 1 else model.classes[-1:])]
     return [model.schema.target.name if model.schema is not None else "prediction"]
 
 
 def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield the name of every encoded column, what its entries are divided by, and what they are of."""
     if model.schema is None:
-        for name in model.features:
-            yield (
-                name,
-                "",
-                name,
-                "",
-                "the number as the model was trained on it (scaled by the domain, if that has bounds)",
-            )
+        for name, meaning in zip(model.features, _plain_meanings(model), strict=True):
+            yield name, "", name, "", meaning
         return
     for column in model.schema.columns:
         try:
@@ -65,6 +62,21 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
         )
         for name in surface.encoded_names():
             yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", product
+
+
+def _plain_meanings(model: Exported) -> Iterator[str]:
+    """Yield what the numbers of a model without a schema are; bounds of the domain scale them, and clip rows."""
+    domain = model.facts.domain
+    if domain.bounds is None:
+        yield from ["the number as the model was trained on it"] * len(model.features)
+        return
+    length = f"a row of these that is longer than {domain.row_norm!r}"
+    if domain.row_sum is not None:
+        length += f", or whose absolute values add up to more than {domain.row_sum!r},"
+    filled = min(max(domain.fill, -1.0), 1.0)
+    for low, high in np.broadcast_to(np.array(domain.bounds), (len(model.features), 2)).tolist():
+        ends = f"-1 at {low!r} and below, 1 at {high!r} and above, a line between; {filled!r} if missing"
+        yield f"{ends}; {length} is multiplied by what makes it no more"
 
 
 def _told_by_kind(column: Column) -> list[str]:

@@ -17,6 +17,7 @@ from equipoise.artifact.exports.base import Export
 from equipoise.artifact.sql_dates import DatePart
 from equipoise.artifact.sql_parts import NumberPart, Part, TextPart, literal, quoted, real, total
 from equipoise.vocabulary.facts import Label
+from equipoise.wording import class_text
 
 # A larger power of e is no number of PostgreSQL's; with it, a probability is 0 or 1 but for rounding.
 LARGEST_POWER = 700.0
@@ -33,7 +34,7 @@ class SelectList(Export):
         answers = {"prediction": _prediction(model)}
         if model.probabilities:
             for place, label in enumerate(model.classes):
-                answers[f"probability of {label}"] = _probability(len(model.weights), place)
+                answers[f"probability of {class_text(label)}"] = _probability(len(model.weights), place)
         columns = [f"({_selected(answer, scores)}) AS {quoted(name)}" for name, answer in answers.items()]
         comments = (
             "A released model as columns of a SELECT list, for SQLite and PostgreSQL.",
