@@ -50,8 +50,8 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
             raise BudgetImpossible("noisy SGD", f"noise of scale {scale:g}", "change epsilon or the units")
         cost, length = _paced(recipe, request, problem, scale)
-        nothing = reference_of(problem, request.n_features, recipe.clip).nothing
-        refuse_drowned_descent(self, request, cost, nothing, "or pass a step")
+        imagined, ridge = reference_of(problem, request.n_features, recipe.clip), problem.penalty.smoothness()
+        refuse_drowned_descent(self, request, cost, imagined, ridge, "or pass a step")
         recipe = replace(recipe, step=length)
         noise = replace(open_claim.noise, scale=scale)
         yield Plan(
