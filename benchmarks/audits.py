@@ -9,6 +9,7 @@ false-alarm rate of the suite. Seeds are those of the tests. It takes some ten m
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def line(name: str, fault: str, honest: float, planted: float, runs: int) -> str
     return f"| {name} | {honest:.2f} | {fault} | {runs:,} | {planted:.2f} | {caught} |"
 
 
+def stopped() -> Iterator[tuple[str, type[HalvedNoise], int]]:
+    """Yield the searches that stop at random: privacy, the fault, and the runs in which the tests catch it."""
+    for privacy, (source, enough) in stopping.CAUGHT.items():
+        yield privacy, source, enough
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=3000)
@@ -48,10 +55,10 @@ def main() -> None:
             print(line(name, "steps twice as long", honest, lengthened(name, runs), runs), flush=True)
     honest, planted = (chunks.observed(source, runs) for source in (SeededSource, HalvedNoise))
     print(line("search, a row of a chunk", "noise halved", honest, planted, runs), flush=True)
-    for privacy, source in stopping.CAUGHT.items():
-        honest, planted = stopping.observed(privacy, SeededSource, runs), stopping.observed(privacy, source, runs)
+    for privacy, source, enough in stopped():
+        honest, planted = stopping.observed(privacy, SeededSource, enough), stopping.observed(privacy, source, enough)
         fault = f"noise times {source.fraction:.2f}"
-        print(line(f"search that stops at random, {privacy}", fault, honest, planted, runs), flush=True)
+        print(line(f"search that stops at random, {privacy}", fault, honest, planted, enough), flush=True)
 
 
 if __name__ == "__main__":

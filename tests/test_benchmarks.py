@@ -19,6 +19,31 @@ def benchmarks():
     sys.path.remove(str(ROOT / "benchmarks"))
 
 
+# --- audits -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_audits_has_a_line_for_every_case_of_the_tests(benchmarks, monkeypatch, capsys):
+    audits = benchmarks("audits")
+    asked = []
+
+    def observed(*given):
+        asked.append(given)
+        return 0.5 if audits.SeededSource in given else 1.5
+
+    for module in (audits.descents, audits.chunks, audits.stopping):
+        monkeypatch.setattr(module, "observed", observed)
+    monkeypatch.setattr(sys, "argv", ["audits.py", "--runs", "7"])
+    audits.main()
+    head, rule, *lines = capsys.readouterr().out.splitlines()
+    assert {line.count("|") for line in (head, rule, *lines)} == {7}
+    expected = len(audits.descents.CASES) + len(audits.descents.LENGTHENED) + 1 + len(audits.stopping.CAUGHT)
+    assert len(lines) == expected
+    # The searches that stop at random take the runs in which the tests catch their faults.
+    assert {given[-1] for given in asked} == {7, *(runs for _, runs in audits.stopping.CAUGHT.values())}
+    for privacy, (source, runs) in audits.stopping.CAUGHT.items():
+        assert (privacy, source, runs) in asked
+
+
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 

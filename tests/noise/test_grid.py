@@ -399,3 +399,13 @@ def test_a_step_is_the_floor_of_the_exact_sum():
     number = Deviate(2, Uniform(3 << 61, 63), True)  # 2.75 or a little more
     assert steps_to(1.0, -1, KnownWidth(Fraction(3)), number) == math.floor(2 - 8.25 + 0.5)
     assert steps_to(1.0, -1, KnownWidth(Fraction(3)), Deviate(2, number.fraction, False)) == math.floor(2 + 8.25 + 0.5)
+
+
+@pytest.mark.parametrize("made", [ExactSource, lambda: SeededSource(0)], ids=["exact", "seeded"])
+def test_noise_that_was_drawn_is_the_same_for_every_sum_and_new_noise_is_not(made):
+    """What `GridNoise.sums` says of a second call: differences of its sums have no noise."""
+    noises = made()
+    noise, other = (noises.noise("gaussian", 50, 1.0) for _ in range(2))
+    first, second = noise.sums(np.zeros(50)), noise.sums(np.ones(50))
+    np.testing.assert_allclose(second - first, 1.0, atol=1e-9)
+    assert np.all(other.sums(np.zeros(50)) != first)

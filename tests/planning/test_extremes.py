@@ -10,6 +10,7 @@ from equipoise.certify import sampled
 from equipoise.certify.sampled import divergence_of_a_step
 from equipoise.errors import BudgetImpossible
 from equipoise.planning.issue import issue
+from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import LEAST_COMPOSED, ORDERS, divergence, renyi_multiplier
 from equipoise.vocabulary.facts import Recipe
@@ -89,6 +90,30 @@ def test_the_smallest_deltas_are_planned_by_divergences_without_a_composition(n_
     assert certificate.claim.order > 1
     assert certificate.verify() == ()
     assert certificate.curve().delta(1.0) <= delta
+
+
+@pytest.mark.parametrize("delta", [1.9e-16, 1e-100])
+def test_batches_of_the_noisy_gradient_are_accounted_for_as_those_of_noisy_sgd(delta):
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    certificate = eq.LogisticRegression(delta=delta, mechanism="noisy-gradient:256", domain=domain).plan(36_000, 100)
+    claim = certificate.claim
+    assert claim.order > 1
+    assert certificate.verify() == ()
+    # Twenty times less than where a row is taken to be in every batch.
+    assert claim.scale / claim.sensitivity < largest_multiplier(delta, claim.steps) / 20
+    # The order is part of the claim: without it nothing is known of so small a delta, and one of 1 bounds nothing.
+    for order in (0.0, 1.0):
+        assert not all(hypothesis.holds for hypothesis in replace(claim, order=order).conditions())
+
+
+def largest_multiplier(delta: float, steps: int) -> float:
+    return steps**0.5 / largest_mu(1.0, delta)
+
+
+def test_a_delta_that_no_batch_can_meet_is_refused_in_the_words_of_noisy_sgd():
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    with pytest.raises(BudgetImpossible, match=r"found: delta=1e-148; to do: pass delta=1e-12"):
+        eq.LogisticRegression(delta=1e-148, mechanism="noisy-gradient:256", domain=domain).plan(36_000, 100)
 
 
 def test_a_delta_that_no_step_can_meet_is_refused_whatever_is_left_of_it():

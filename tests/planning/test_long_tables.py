@@ -7,9 +7,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.errors import BudgetImpossible
-from equipoise.planning import long_tables
+from equipoise.planning import accounting, long_tables
 from equipoise.planning.issue import forget
-from equipoise.planning.kinds import noisy_sgd
 from equipoise.planning.menu import choose
 from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Budget, Domain
@@ -65,7 +64,7 @@ def test_where_the_model_tells_a_loss_nothing_is_composed(monkeypatch):
     def composed(*run):
         raise AssertionError(run)
 
-    monkeypatch.setattr(noisy_sgd, "smallest_multiplier", composed)
+    monkeypatch.setattr(accounting, "smallest_multiplier", composed)
     plan, menu = choose(request(60_000, 784, 10))
     assert plan.claim.kind == "noisy-gradient"
     assert plan.share < line(menu).cost < np.inf
@@ -83,7 +82,7 @@ def test_a_refusal_of_batches_leaves_the_noisy_gradient(monkeypatch):
     def refused(*run):
         raise BudgetImpossible("batches", "none", "change the budget")
 
-    monkeypatch.setattr(noisy_sgd, "smallest_multiplier", refused)
+    monkeypatch.setattr(accounting, "smallest_multiplier", refused)
     assert choose(request(20_000, 20, 5))[0].claim.kind == "noisy-gradient"
 
 

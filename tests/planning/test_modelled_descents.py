@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.ledger import Ledger
-from equipoise.planning import reference
+from equipoise.planning import accounting, reference
 from equipoise.planning.issue import forget
 from equipoise.planning.kinds import noisy_sgd
 from equipoise.planning.modelled_descents import begun, cheapest_length, modelled_costs, public_lengths
@@ -92,7 +92,7 @@ def test_the_longest_step_shrinks_errors_where_all_rows_lie_along_one_direction_
 @pytest.fixture(autouse=True)
 def quick_accounting(monkeypatch):
     """Account by Renyi divergences alone: which step is taken depends on the noise, not on who accounted for it."""
-    monkeypatch.setattr(noisy_sgd, "MOST_STEPS", 0)
+    monkeypatch.setattr(accounting, "MOST_STEPS", 0)
     forget()
     yield
     forget()
@@ -230,6 +230,17 @@ def test_a_corner_that_drowns_with_or_without_rounding_off_is_refused_by_every_d
     assert "smooth-hinge" not in refused.value.remedy
     assert "pass a step" in refused.value.remedy
     assert corner(**asked, step=0.01).plan(100, 20).verify() == ()
+
+
+@pytest.mark.parametrize(("family", "facts"), [("sgd", (10**9, 10, 1000.0, 0.3)), ("noisy", (10**6, 10, 100.0, 1.0))])
+def test_what_a_ridge_that_is_a_number_costs_itself_is_no_reason_to_refuse_a_corner(family, facts):
+    n_samples, columns, epsilon, alpha = facts
+    asked = {"family": family, "loss": "hinge", "domain": CLASSES, "alpha": alpha}
+    certificate = corner(**asked, epsilon=epsilon).plan(n_samples, columns)
+    assert certificate.verify() == ()
+    # Noise is still a reason, with the same ridge.
+    with pytest.raises(InvalidParameter, match="keeps half of what there is to win"):
+        corner(**asked, epsilon=0.01).plan(100, columns)
 
 
 def corner(family: str, loss: str, **given):

@@ -232,7 +232,11 @@ class GridNoise:
         return cls(exponent, wholes, steps - wholes, -1.0, ListedNumbers([]), KnownWidth(in_steps(scale, exponent)))
 
     def sums(self, values: Array) -> Array:
-        """Return finite values plus noise, each rounded to the grid and then to a double."""
+        """Return finite values plus noise, each rounded to the grid and then to a double.
+
+        The noise is drawn already: another call adds the same, and the difference of two such sums has none. So
+        whoever releases asks the source for new noise every time.
+        """
         with np.errstate(all="ignore"):
             scaled = np.ldexp(values, -self.exponent)
             nearest = np.rint(scaled)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.reference import Reference, ridge_share
 from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -37,22 +38,26 @@ def refuse_corners(loss: KinkedLoss, domain: Domain, asked: str, lost: float, ot
 
 
 def refuse_drowned_descent(
-    planner: "Planner[Any]", request: Request, cost: float, nothing: float, otherwise: str
+    planner: "Planner[Any]", request: Request, cost: float, imagined: Reference, ridge: float, otherwise: str
 ) -> None:
-    """Refuse to pick a step for a loss with corners where none keeps half of what there is to win, `nothing`.
+    """Refuse to pick a step for a loss with corners where none keeps half of what the ridge leaves to win.
 
-    A step that is asked for, as a number, by decay or by a Langevin temperature, is taken as it stands. Where the loss
-    without its corner would drown as well, rounding off is no remedy, and is not told as one.
+    What a ridge that was asked for as a number costs itself is no fault of the step. A step that is asked for, as a
+    number, by decay or by a Langevin temperature, is taken as it stands. Where the loss without its corner would drown
+    as well, rounding off is no remedy, and is not told as one.
     """
-    loss, lost = losses.named(request.loss), cost / nothing
+    loss, nothing = losses.named(request.loss), imagined.nothing
+    asked_ridge = ridge > 0 and not isinstance(request.alpha, str)
+    shrunk = ridge_share(imagined, ridge, 0.0, 0.0) if asked_ridge else 0.0
+    most = shrunk + MOST_LOST * (nothing - shrunk)
     asked_step = request.recipe and request.recipe.step
-    if not isinstance(loss, KinkedLoss) or asked_step != "public" or lost <= MOST_LOST:
+    if not isinstance(loss, KinkedLoss) or asked_step != "public" or cost <= most:
         return
-    asked = f"a step at which noise does not drown a descent on the {loss.id} loss"
-    smooth = next(planner.plans(replace(request, loss=rounded_off(loss, request.domain)), None)).share / nothing
-    if smooth <= MOST_LOST:
-        refuse_corners(loss, request.domain, asked, lost, otherwise)
-    found = f"{_found(lost)}, without its corner {smooth:.0%}"
+    asked = f"a step with which a descent on the {loss.id} loss keeps half of what there is to win"
+    smooth = next(planner.plans(replace(request, loss=rounded_off(loss, request.domain)), None)).share
+    if smooth <= most:
+        refuse_corners(loss, request.domain, asked, cost / nothing, otherwise)
+    found = f"{_found(cost / nothing)}, without its corner {smooth / nothing:.0%}"
     raise InvalidParameter(asked, found, f"allow a larger epsilon, train on more rows, {otherwise}")
 
 

@@ -68,14 +68,19 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int, 
     start = -math.log(math.log1p((mu / share) ** 2 / steps)) / 2
     root = _root(estimated, max(math.log(SMALLEST_MULTIPLIER), start))
     # The curve itself decides: it takes a second or so, and on another machine may differ in its last digits.
-    stride = PRECISION
+    stride, steepness, before, moved = PRECISION, float(STEEPNESS), 0.0, math.inf
     while True:
         multiplier = math.exp(root)
         found = SampledGaussianCurve(sensitivity * multiplier / sensitivity, share, steps).delta(epsilon)
         if found <= delta * (1 - 1e-9):
             return multiplier
-        # Estimates that miss by more than ever was seen are made up for in few compositions.
-        root, stride = root + max(stride, math.log(found / delta) / STEEPNESS), 2 * stride
+        # Estimates that miss by more than ever was seen are made up for in few compositions: what a composition leaves
+        # out makes small deltas fall more slowly, and how slowly two compositions tell.
+        excess = math.log(found / delta)
+        if moved < math.inf:
+            steepness = min(steepness, max(1.0, (before - excess) / moved))
+        moved = max(stride, excess / steepness)
+        root, stride, before = root + moved, 2 * stride, excess
 
 
 def _root(estimated: Callable[[float, int], float], start: float) -> float:

@@ -67,7 +67,8 @@ def noisy_gradient(claim: Record) -> Answer:
     sensitivity, scale = number(claim["sensitivity"]), number(claim["noise"]["scale"])
     finding = at_most(f"{claim['theorem']} bounds a gradient's change", moved, sensitivity)
     if batch:
-        return Answer((finding,), Sampled(scale / sensitivity, arb(batch) / n, steps))
+        order = number(claim.get("order", 0.0))
+        return Answer((finding,), Sampled(scale / sensitivity, arb(batch) / n, steps, order))
     return Answer((finding,), curves.Gaussian(arb(steps).sqrt() * sensitivity / scale, steps))
 
 

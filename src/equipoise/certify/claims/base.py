@@ -9,7 +9,8 @@ from ...vocabulary.constants import constants
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ...vocabulary.records import Of
 from .. import laws, theorems
-from ..curves import Curve
+from ..curves import LATTICE_DELTA, Curve, SumCurve
+from ..sampled import RenyiSampledCurve, SampledGaussianCurve
 
 # How a fault ends that says no more than that this version cannot tell.
 UNKNOWN = ", unknown here"
@@ -190,6 +191,12 @@ class Moved(Trained):
     def curve(self) -> Curve:
         """Return the curve of the noise for the sensitivity."""
         return self.noise.curve(self.sensitivity)
+
+    def of_steps(self, batch: int, steps: int, order: float) -> Curve:
+        """Return the curve of steps on secret batches: of composed losses, or by a divergence of an order (C3)."""
+        run = self.scale / self.sensitivity, batch / self.n_samples, steps
+        sampled: Curve = RenyiSampledCurve(*run, order) if order else SampledGaussianCurve(*run)
+        return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
 
 
 def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Conditions:

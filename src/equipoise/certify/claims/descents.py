@@ -8,8 +8,7 @@ from ...vocabulary import penalties
 from ...vocabulary.constants import constants, constants_in_ball, setting
 from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
 from .. import theorems
-from ..curves import LATTICE_DELTA, Curve, LargestCurve, SumCurve
-from ..sampled import RenyiSampledCurve, SampledGaussianCurve
+from ..curves import Curve, LargestCurve, SumCurve
 from ..theorems.base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, bearable
 from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
@@ -87,10 +86,7 @@ class NoisyDescent(Moved):
 
     def curve(self) -> Curve:
         """Return the curve of all steps together."""
-        steps = self.recipe.steps(self.n_samples)
-        run = self.scale / self.sensitivity, self.recipe.batch_size / self.n_samples, steps
-        sampled: Curve = RenyiSampledCurve(*run, self.order) if self.order else SampledGaussianCurve(*run)
-        return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
+        return self.of_steps(self.recipe.batch_size, self.recipe.steps(self.n_samples), self.order)
 
     def conditions(self) -> Conditions:
         """Yield the conditions of C3, the bound on a gradient's change, and the noise."""

@@ -5,8 +5,7 @@ from typing import Literal
 
 from ...vocabulary.constants import constants, rounding_unit
 from ...vocabulary.facts import Conditions, Hypothesis, Problem, Recipe, Record, Setting
-from ..curves import LATTICE_DELTA, Curve, GaussianCurve, SumCurve
-from ..sampled import SampledGaussianCurve
+from ..curves import Curve, GaussianCurve
 from ..theorems.base import ROUNDING_MARGIN
 from .base import Moved, at_most, holds
 
@@ -22,7 +21,8 @@ class Descent(Record):
 class NoisyGradient(Moved):
     """`steps` mean gradients of slopes clipped at `clip`, over all rows (C5) or `batch` secret ones (C3), in a ball.
 
-    One row moves each of them by at most `sensitivity`.
+    One row moves each of them by at most `sensitivity`. `order` is that of the Renyi divergence that accounts for steps
+    on batches; 0 stands for the composed distribution of losses.
     """
 
     kind = "noisy-gradient"
@@ -33,6 +33,7 @@ class NoisyGradient(Moved):
     steps: int
     procedure: Descent
     batch: int = 0
+    order: float = 0.0
 
     def setting(self) -> Setting:
         """Return the problem over the public ball."""
@@ -40,26 +41,24 @@ class NoisyGradient(Moved):
 
     def movement(self) -> float:
         """Return ``2 clip B / rows`` and what rounding adds to it (C5)."""
-        facts, rows = self.constants, self.batch or self.n_samples
+        facts, rows, most = self.constants, self.batch or self.n_samples, self.problem.domain.rows_a_person or 1
         # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
         # A sum over persons is over all of their rows (N1).
-        terms = rows * (self.problem.domain.rows_a_person or 1)
-        unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(terms, self.setting().dimension)
+        unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(rows * most, self.setting().dimension)
         rounding = unit * (self.clip * facts.row_norm + facts.smoothness * facts.radius)
         return (2 * self.clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
 
     def curve(self) -> Curve:
         """Return the curve of all steps together."""
-        if not self.batch:
-            return GaussianCurve(math.sqrt(self.steps) * self.sensitivity / self.scale, self.steps)
-        sampled = SampledGaussianCurve(self.scale / self.sensitivity, self.batch / self.n_samples, self.steps)
-        return SumCurve(((1.0, sampled, 0.0),), self.steps * LATTICE_DELTA)
+        mu = math.sqrt(self.steps) * self.sensitivity / self.scale
+        return self.of_steps(self.batch, self.steps, self.order) if self.batch else GaussianCurve(mu, self.steps)
 
     def conditions(self) -> Conditions:
         """Yield the conditions of C5, the bound on a gradient's change, and the noise."""
         yield from clipped_descent(self.problem, self.clip)
         composed = self.theorem == ("C3" if self.batch else "C5") and self.law == "gaussian"
         yield holds("C5 composes Gaussian noise on all rows' gradients, C3 on those of secret batches", composed)
+        yield holds("a divergence has an order above 1", self.order == 0 or self.order > 1)
         yield holds("there are steps, of fewer than all rows", 0 <= self.batch < self.n_samples and self.steps >= 1)
         yield at_most(f"{self.theorem} bounds a gradient's change", self.movement(), self.sensitivity)
         yield from self.covered(self.setting().dimension)

@@ -10,6 +10,7 @@ from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clip
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import reference
+from equipoise.planning.accounting import accounted
 from equipoise.planning.kinds.base import (
     EXACT_STEPS,
     FEW_ROWS,
@@ -26,7 +27,6 @@ from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.reference import RESOLUTION, Reference, descents, of_problem
 from equipoise.planning.request import Request
-from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
 from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, require_work, work_of
 from equipoise.vocabulary.constants import constants
@@ -108,20 +108,20 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         )
         sensitivity = open_claim.movement()
         if batch:
-            left = request.budget.delta - descent.steps * LATTICE_DELTA
-            chance = batch / request.n_samples
-            epsilon = request.budget.epsilon
-            scale = sensitivity * smallest_multiplier(epsilon, left, chance, descent.steps, sensitivity)
+            choices = accounted(request.budget, request.n_samples, descent.steps, batch, sensitivity)
+            order, scales = choices[0].order, [(choice.words, sensitivity * choice.multiplier) for choice in choices]
         else:
-            scale = settled_scale(sensitivity, mu, descent.steps, request.budget)
+            order, scales = 0.0, [("gaussian", settled_scale(sensitivity, mu, descent.steps, request.budget))]
+        scale = scales[0][1]
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
             raise BudgetImpossible("noisy gradient descent", f"noise of scale {scale:g}", "change epsilon or the units")
-        claim = replace(open_claim, sensitivity=sensitivity, noise=replace(open_claim.noise, scale=scale))
+        noise = replace(open_claim.noise, scale=scale)
+        claim = replace(open_claim, sensitivity=sensitivity, noise=noise, order=order)
         yield Plan(
             claim=claim,
             share=share,
             bounds=(Bound(claim.theorem, True, sensitivity, hypotheses),),
-            candidates=(Calibration("gaussian", scale, scale),),
+            candidates=tuple(Calibration(words, deviation, deviation) for words, deviation in scales),
             clip=clip,
             noise=share - short,
         )

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, get_args
 
 from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
 from equipoise.certify.claims.descents import NoisyDescent, secret_batches
-from equipoise.certify.curves import LATTICE_DELTA
-from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.accounting import accounted
 from equipoise.planning.corners import refuse_drowned_descent
 from equipoise.planning.kinds.base import EXACT_STEPS, Plan, Planner, require, require_delta
 from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
@@ -23,21 +22,11 @@ from equipoise.planning.modelled_descents import (
     reference_of,
 )
 from equipoise.planning.request import Request
-from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_multiplier
 from equipoise.planning.words import Section, number, passes
 from equipoise.vocabulary.facts import Averaging, Bound, Constants, Hypothesis, Problem, Recipe
 
 # A batch whose modelled cost is this close to the least is as good, and a larger one draws less noise.
 NEARLY = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Accounted:
-    """A noise multiplier, and whence it follows; `order` is that of a Renyi divergence, 0 for composed losses."""
-
-    words: str
-    multiplier: float
-    order: float = 0.0
 
 
 class NoisyDescentPlanner(Planner[NoisyDescent]):
@@ -54,14 +43,15 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         open_claim, hypotheses, _ = begun(request)
         recipe, problem = open_claim.recipe, open_claim.problem
         sensitivity = open_claim.movement()
-        choices = accounted(request, recipe.steps(request.n_samples), recipe.batch_size, sensitivity)
+        steps = recipe.steps(request.n_samples)
+        choices = accounted(request.budget, request.n_samples, steps, recipe.batch_size, sensitivity)
         chosen = choices[0]
         scale = sensitivity * chosen.multiplier
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
             raise BudgetImpossible("noisy SGD", f"noise of scale {scale:g}", "change epsilon or the units")
         cost, length = _paced(recipe, request, problem, scale)
-        nothing = reference_of(problem, request.n_features, recipe.clip).nothing
-        refuse_drowned_descent(self, request, cost, nothing, "or pass a step")
+        imagined, ridge = reference_of(problem, request.n_features, recipe.clip), problem.penalty.smoothness()
+        refuse_drowned_descent(self, request, cost, imagined, ridge, "or pass a step")
         recipe = replace(recipe, step=length)
         noise = replace(open_claim.noise, scale=scale)
         yield Plan(
@@ -125,35 +115,6 @@ def begun(request: Request) -> tuple[NoisyDescent, tuple[Hypothesis, ...], float
     require(hypotheses, "noisy SGD")
     recipe, cost = _filled(asked, request, problem, open_claim.constants)
     return replace(open_claim, recipe=recipe), hypotheses, cost
-
-
-def accounted(request: Request, steps: int, batch: int, sensitivity: float) -> list[Accounted]:
-    """Return the noise that each way of accounting asks for, the smallest first: that one is used (M2).
-
-    The composition of exact profiles for up to `MOST_STEPS` steps, and Renyi divergences for any number; beside them
-    the paper's own formula, for the run that it is stated for, which is never used.
-    """
-    epsilon, n_samples = request.budget.epsilon, request.n_samples
-    left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
-    if left <= LATTICE_DELTA:
-        small = f"delta={request.budget.delta:g}"
-        raise BudgetImpossible(f"a delta that {steps:,} noisy steps can meet", small, "pass delta=1e-12")
-    divergences = renyi_multiplier(epsilon, left, share, steps)
-    found = []
-    if steps <= MOST_STEPS:
-        exact = smallest_multiplier(epsilon, left, share, steps, sensitivity)
-        found.append(Accounted("gaussian (C3)", exact))
-    if math.isfinite(divergences):
-        order, _ = best_order(divergences, share, steps, epsilon)
-        found.append(Accounted("gaussian (C3, Renyi)", divergences, order))
-    if not found:
-        remedy = f"allow a larger epsilon or delta, or take at most {MOST_STEPS:g} steps: fewer passes, larger batches"
-        raise BudgetImpossible("noise in very many steps within the budget", f"{steps:g} steps", remedy)
-    found.sort(key=lambda choice: choice.multiplier)
-    if batch == 1 and steps == n_samples**2 and epsilon <= 1:
-        paper = math.sqrt(2 * math.log(1 / request.budget.delta)) / epsilon
-        found.append(Accounted("gaussian ([001] Theorem 5.1)", paper))
-    return found
 
 
 def _problem(request: Request) -> Problem:

@@ -84,8 +84,8 @@ class PhasedPlanner(Planner[Phased]):
             phases, bounds = _phases(open_claim, length, quiet.law)
         if isinstance(asked.step, str):
             cost, _ = _length(replace(asked, step=length), problem, facts, quiet.deviation, request)
-        nothing = reference_of(problem, request.n_features, asked.clip).nothing
-        refuse_drowned_descent(self, request, cost, nothing, "or pass a step")
+        imagined = reference_of(problem, request.n_features, asked.clip)
+        refuse_drowned_descent(self, request, cost, imagined, 0.0, "or pass a step")
         first = phases[0]
         yield Plan(
             claim=replace(

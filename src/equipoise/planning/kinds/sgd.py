@@ -76,7 +76,8 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
         imagined = of_problem(masked(problem, recipe), request.n_features)
         share = modelled_share(situation, noise.deviation, imagined)
         otherwise = "pass a step, or put the noise into the steps (NoisySGD...)"
-        refuse_drowned_descent(self, request, share, imagined.nothing, otherwise)
+        strength = situation.constants.strong_convexity
+        refuse_drowned_descent(self, request, share, imagined, strength, otherwise)
         yield Plan(
             claim=StochasticDescent(
                 budget=request.budget,
