@@ -249,7 +249,7 @@ def test_one_row_moves_a_noiseless_step_no_further_than_the_sensitivity():
     # Compiled means of batches on neighbouring tables, from the same weights and the same batch.
     coins = np.random.default_rng(0)
     for batch in np.repeat([1, 2, 5, 8], 10).tolist():
-        certificate = classifier(batch_size=batch, clip=0.4, loss="hinge").plan(8, 2)
+        certificate = classifier(batch_size=batch, clip=0.4, loss="hinge", step=1.0).plan(8, 2)
         X = coins.normal(size=(8, 2))
         other, y = X.copy(), coins.choice([-1.0, 1.0], size=8)
         other[0] = -X[0] * coins.choice([0.1, 5.0])

@@ -137,9 +137,9 @@ def evaluate(
     return Evaluation(released.certificate, found.declared)
 
 
-def _id_of(evaluation: Evaluation | None) -> str:
+def _id_of(evaluation: Evaluation | None) -> str | None:
     made = None if evaluation is None else evaluation.certificate.release
-    return "" if made is None else made.id
+    return None if made is None else made.id
 
 
 def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
