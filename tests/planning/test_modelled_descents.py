@@ -232,6 +232,17 @@ def test_a_corner_that_drowns_with_or_without_rounding_off_is_refused_by_every_d
     assert corner(**asked, step=0.01).plan(100, 20).verify() == ()
 
 
+@pytest.mark.parametrize("mechanism", ["auto", "output", "spherical-laplace"])
+@pytest.mark.parametrize(("facts", "remedy"), [((50, 20), "a larger epsilon"), ((3000, 20), "smooth-hinge")])
+def test_a_corner_that_would_drown_is_refused_by_minimisers_with_what_helps(mechanism, facts, remedy):
+    model = eq.LinearSVC(loss="hinge", epsilon=0.1, domain=CLASSES, mechanism=mechanism)
+    with pytest.raises(InvalidParameter, match="what there is to win, by the reference problem") as refused:
+        model.plan(*facts)
+    assert remedy in refused.value.remedy
+    assert ("without its corner" in str(refused.value)) is ("larger" in remedy)
+    assert model.set_params(alpha=0.1).plan(*facts).verify() == ()
+
+
 @pytest.mark.parametrize(("family", "facts"), [("sgd", (10**9, 10, 1000.0, 0.3)), ("noisy", (10**6, 10, 100.0, 1.0))])
 def test_what_a_ridge_that_is_a_number_costs_itself_is_no_reason_to_refuse_a_corner(family, facts):
     n_samples, columns, epsilon, alpha = facts
@@ -251,8 +262,3 @@ def corner(family: str, loss: str, **given):
     }
     delta = {"delta": 1e-6} if family == "noisy" else {}
     return sides[family][loss == "absolute"](loss=loss, **delta, **given)
-
-
-def test_a_corner_stands_where_few_rows_drown_every_loss():
-    """Rounding off would be no remedy there."""
-    assert eq.LinearSVC(epsilon=0.1, domain=CLASSES, loss="hinge").plan(20, 5).claim.problem.loss.id == "hinge"

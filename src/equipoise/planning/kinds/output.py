@@ -1,12 +1,10 @@
 """Output perturbation: minimise, then add noise to the weights."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.output import Output
-from equipoise.planning.corners import MOST_LOST, refuse_corners, rounded_off
 from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.public_alpha import excess_risk, guessed_norm, public_alpha
@@ -18,7 +16,6 @@ from equipoise.planning.words import Section, number
 from equipoise.planning.words import answers as answers_in_words
 from equipoise.planning.work import passes_within
 from equipoise.vocabulary.facts import Bound
-from equipoise.vocabulary.losses import KinkedLoss
 
 
 class OutputPlanner(Planner[Output]):
@@ -39,12 +36,6 @@ class OutputPlanner(Planner[Output]):
         noise = chosen.noise(situation.dimension)
         imagined, ridge = of_problem(problem, request.n_features), situation.constants.strong_convexity
         share = ridge_share(imagined, ridge, 0.0, chosen.deviation)
-        if (
-            isinstance(request.alpha, str)
-            and isinstance(problem.loss, KinkedLoss)
-            and share > MOST_LOST * imagined.nothing
-        ):
-            self._refuse_drowned(request, problem.loss, share, imagined.nothing)
         yield Plan(
             claim=Output(
                 budget=request.budget,
@@ -63,17 +54,6 @@ class OutputPlanner(Planner[Output]):
             candidates=calibrations(bound.sensitivity, situation.dimension, request.budget, request.mechanism),
             excess_risk=excess_risk(situation, noise, guessed_norm(problem)),
         )
-
-    def _refuse_drowned(self, request: Request, loss: KinkedLoss, share: float, nothing: float) -> None:
-        """Refuse to pick a ridge for a corner where the same loss without one would keep half of the signal.
-
-        A solver provably ends on a corner only with a strong ridge, and the more rows there are the stronger. Where few
-        rows drown either loss, rounding off is no remedy, and the plan stands.
-        """
-        smooth = next(self.plans(replace(request, loss=rounded_off(loss, request.domain)), None))
-        if smooth.share <= MOST_LOST * nothing:
-            asked = f"a ridge at which a model of the {loss.id} loss is more than noise and shrinkage"
-            refuse_corners(loss, request.domain, asked, share / nothing, "or pass alpha as a number")
 
     def how(self, claim: Output, bounds: tuple[Bound, ...]) -> Section:
         """Say how far the weights can move."""
