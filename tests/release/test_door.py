@@ -48,7 +48,7 @@ MODELS = {
     "logistic batches": (eq.LogisticRegression, {"domain": CLASSES, "mechanism": "noisy-gradient:2", "delta": 1e-3}),
     "multinomial objective": (eq.LogisticRegression, {"domain": THREE, "mechanism": "objective"}),
     "multinomial gradient": (eq.LogisticRegression, {"domain": THREE, "mechanism": "noisy-gradient", "delta": 1e-3}),
-    "hinge": (eq.LinearSVC, {"domain": CLASSES, "loss": "hinge"}),
+    "hinge": (eq.LinearSVC, {"domain": CLASSES, "loss": "hinge", "alpha": 0.1}),
     "squared": (eq.Ridge, {"domain": LABELS}),
     "squared output": (eq.Ridge, {"domain": LABELS, "mechanism": "output"}),
     "squared objective": (eq.Ridge, {"domain": LABELS, "mechanism": "objective"}),
