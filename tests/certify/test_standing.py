@@ -80,3 +80,12 @@ def test_of_what_was_withdrawn_nobody_says_that_it_is_proved(tmp_path, monkeypat
     assert inspect(path).plain()["theorems"] == {}
     assert not [line for line in inspect(path).lines() if "proved on paper" in line]
     assert json.loads(NET.to_json())["notes"].get("theorems") is None
+
+
+@pytest.mark.parametrize("beneath", ["F1", "M4", "N10"])
+def test_a_withdrawal_reaches_claims_that_rest_on_a_theorem_beneath_what_they_name(beneath, monkeypatch):
+    assert beneath not in [name for node in NET.claim.nodes() for _, name in node.rests_on()]
+    assert NET.withdrawn() == ()
+    entry = Withdrawal("2027-01-01", "theorem", beneath, "its proof was wrong")
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (entry,))
+    assert NET.withdrawn() == (str(entry),)

@@ -160,8 +160,9 @@ class Certificate(Record):
         return _meant(lambda: gains_of(self.claim.curve(), self.epsilon))
 
     def rests_on(self) -> tuple[tuple[str, str], ...]:
-        """Return the members that the claim rests on, each with its family, once."""
-        return tuple(dict.fromkeys(member for node in self.claim.nodes() for member in node.rests_on()))
+        """Return what the claim rests on, named in it or beneath what is named, each with its family, once."""
+        named = [member for node in self.claim.nodes() for member in node.rests_on()]
+        return tuple(dict.fromkeys([*named, *(("theorem", name) for name in theorems_of(self.claim))]))
 
     def theorems(self) -> dict[str, str]:
         """Return every theorem that the claim rests on, and how this version knows it (docs/machine-checked.md)."""
