@@ -15,7 +15,7 @@ from equipoise.planning import accounting, reference
 from equipoise.planning.issue import forget
 from equipoise.planning.kinds import noisy_sgd
 from equipoise.planning.modelled_descents import begun, cheapest_length, modelled_costs, public_lengths
-from equipoise.planning.reference import averaged_descent
+from equipoise.planning.reference import averaged_descent, mean_curvature
 from equipoise.solve.descents.stochastic import Run
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Averaging
@@ -241,6 +241,27 @@ def test_a_corner_that_would_drown_is_refused_by_minimisers_with_what_helps(mech
     assert remedy in refused.value.remedy
     assert ("without its corner" in str(refused.value)) is ("larger" in remedy)
     assert model.set_params(alpha=0.1).plan(*facts).verify() == ()
+
+
+def test_the_rarer_a_class_is_the_more_of_a_hinge_is_drowned():
+    def planned(family, rows, epsilon, rarer):
+        domain = eq.Domain(1.0, classes=(0, 1), prevalence=(1 - rarer, rarer))
+        try:
+            corner(family, "hinge", epsilon=epsilon, domain=domain).plan(rows, 20)
+        except InvalidParameter:
+            return False
+        return True
+
+    rates = (0.3, 0.1, 0.01, 0.001, 1e-4)
+    assert [planned("noisy", 100_000, 1.0, rate) for rate in rates] == [True, True, True, False, False]
+    assert [planned("sgd", 10**6, 50.0, rate) for rate in rates] == [True, True, True, False, False]
+    # More rows and a larger epsilon are the remedy that they are told to be.
+    assert planned("noisy", 10**6, 5.0, 0.001)
+    # The logistic loss, whose curvature says by itself how rare a class is, is as curved to a factor.
+    for loss in ("hinge", "smooth-hinge"):
+        for rate in rates[1:]:
+            found, wanted = (mean_curvature(losses.named(name), 1.0, 3.0, rate) for name in (loss, "logistic"))
+            assert wanted / 1.5 < found < 1.5 * wanted
 
 
 @pytest.mark.parametrize(("family", "facts"), [("sgd", (10**9, 10, 1000.0, 0.3)), ("noisy", (10**6, 10, 100.0, 1.0))])

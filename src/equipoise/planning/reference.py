@@ -226,8 +226,13 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float, prevalence:
             chance = (1 + math.tanh(place / 2)) / 2
             return chance * curvature(place, 1.0) + (1 - chance) * curvature(place, -1.0)
 
-        centre = _centre(deviation, prevalence, points, likely)
-        found = [expected(centre + deviation * point) for point in points]
+        centre, flat = _centre(deviation, prevalence, points, likely), _flat_below(loss)
+        share = 1.0
+        if centre < flat:
+            # No prediction is driven beyond the corner of a hinge, which is put inside a cell. What there is to win
+            # there is told by the rarer class, as the curvature of a logistic loss says by itself.
+            centre, share = flat + width / 4, 4 * prevalence * (1 - prevalence)
+        found = [share * expected(centre + deviation * point) for point in points]
     return math.fsum(map(math.prod, zip(likely, found, strict=True))) / math.fsum(likely)
 
 
@@ -242,6 +247,15 @@ def _centre(deviation: float, prevalence: float, points: list[float], likely: li
         found = sum(map(math.prod, zip(likely, chances, strict=True))) / sum(likely)
         low, high = (middle, high) if found < prevalence else (low, middle)
     return high
+
+
+def _flat_below(loss: Loss) -> float:
+    """Return the prediction below which the common class of two costs nothing, or none that matters, by bisection."""
+    low, high = -40.0, 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if loss.slope(middle, -1.0) > 0 else (middle, high)
+    return low
 
 
 def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float) -> float:

@@ -161,7 +161,8 @@ def passes_within(where: Setting) -> int:
     """Return the number of passes to record for a solver, or refuse a worst case beyond the limit."""
     passes = solver_passes(where)
     if math.isinf(where.constants.smoothness):
-        remedy = "round the corner off (loss='smooth-hinge', or HuberRegressor for the absolute loss)"
+        smooth = "huber" if where.problem.loss.task == "regression" else "smooth-hinge"
+        remedy = f"round the corner off with loss='{smooth}'"
     else:
         remedy = "raise alpha, declare a smaller row_norm, or choose a loss or penalty that is less sharp"
     if where.unit == "person":

@@ -66,11 +66,11 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan: all rows in every step, or batches of the size after the colon."""
-        require_delta(request.budget, "noisy gradient descent", "pass delta > 0, or mechanism='objective'")
         batch = 0 if parameter is None else _batch(parameter, request.n_samples)
         problem, clip = _problem(request)
         hypotheses = tuple(clipped_descent(problem, clip))
         require(hypotheses, "noisy gradient descent")
+        require_delta(request.budget, "noisy gradient descent", "pass delta > 0, or mechanism='objective'")
         # Clipped at its typical slope, a loss is as curved as its clipped form.
         imagined = of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip)), request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)

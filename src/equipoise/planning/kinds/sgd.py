@@ -75,7 +75,7 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
         noise = candidates[0]
         imagined = of_problem(masked(problem, recipe), request.n_features)
         share = modelled_share(situation, noise.deviation, imagined)
-        otherwise = "put the noise into the steps (NoisySGD...), or pass a step"
+        otherwise = "put the noise into the steps (NoisySGD..., with a delta), or pass a step"
         strength = situation.constants.strong_convexity
         refuse_drowned_descent(self, request, share, imagined, strength, otherwise)
         yield Plan(
