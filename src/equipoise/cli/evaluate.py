@@ -53,6 +53,13 @@ def command(
             help="An earlier evaluation of this release: its counts say where scores are, and bins are put there.",
         ),
     ] = None,
+    look: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Spend this share of epsilon, such as 0.1, on a first look at where scores are; bins are put there.",
+        ),
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
@@ -102,6 +109,7 @@ def command(
                 by=by,
                 positive=positive,
                 bins_from=bins_from,
+                look=look,
                 n_samples=rows,
             )
         with waiting("drawing the page", silent):
