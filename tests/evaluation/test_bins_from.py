@@ -13,14 +13,13 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 import equipoise as eq
-from equipoise.certify.claims import Noise
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
+from equipoise.evaluation.ranking import above
 from equipoise.evaluation.two_classes import TwoClasses
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import SeededSource
-from equipoise.planning.bins_from import bins_for, edges_where
-from equipoise.planning.evaluation import bins
+from equipoise.planning.bins_from import edges_where, seen
 from looked_worlds import Spends, counted, holds
 from noisy_worlds import Cell, two_classes
 from program import run_program
@@ -49,32 +48,64 @@ def first() -> eq.Evaluation:
 @given(
     rows=arrays(float, (2, 6), elements=st.floats(-1e4, 1e6)),
     margins=st.lists(st.floats(-30, 30), min_size=5, max_size=5, unique=True),
-    count=st.integers(2, 50),
-    least=st.floats(1e-9, 0.25),
+    most=st.integers(2, 50),
+    deviation=st.floats(1e-6, 1e5),
+    reach=st.sampled_from([(-31.0, 31.0), (0.0, 0.0), (2.0, 31.0), (-31.0, -2.0), (-31.0, 0.0)]),
 )
-def test_whatever_noise_made_of_counts_edges_ascend_inside_the_reach_and_0_is_one(rows, margins, count, least):
-    found = edges_where(rows, np.sort(margins), (-31.0, 31.0), count, least)
+def test_whatever_noise_made_of_counts_edges_ascend_and_0_is_one(rows, margins, most, deviation, reach):
+    found = edges_where(seen(rows, np.sort(margins), reach, deviation), 10_000, 6.0, most)
     assert 0.0 in found
-    assert 1 <= len(found) < count
+    assert 1 <= len(found) < most
     assert all(low < high for low, high in itertools.pairwise(found))
-    assert -31.0 <= found[0] <= found[-1] <= 31.0
+    assert min(reach[0], 0.0) <= found[0] <= found[-1] <= max(reach[1], 0.0)
 
 
-def test_bins_are_as_full_as_each_other_where_nothing_is_noise():
-    spends, fine = Spends(10**6, 0.5, 1.0, 1.0), np.linspace(-5, 5, 60)
-    found = edges_where(1e6 * spends.chances(fine), fine, (-6.0, 6.0), 10, 1e-6)
-    shares = spends.chances(found).sum(axis=0)
-    # The edge nearest to 0 was moved there: its neighbours share what that took.
-    assert np.median(shares) == pytest.approx(0.1, abs=0.002)
-    assert np.all(np.abs(shares - 0.1) < 0.051)
+FINE = np.linspace(-5, 5, 60)
 
 
-def test_the_rarer_class_has_fewer_bins_and_no_score_more_than_the_rule_gives():
-    noise = Noise("laplace", 40 / 9, 1)
-    found = [bins_for(rare, 10_000, noise) for rare in (-50, 100, 500, 700, 1_000, 5_000)]
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (6, bins(10_000, 2, noise))
+def edges_of_law(share: float, deviation: float = 6.0, most: int = 50) -> tuple[float, ...]:
+    rows = 10_000 * Spends(10_000, share, 1.0, 1.0).chances(FINE)
+    return edges_where(seen(rows, FINE, (-6.0, 6.0), 1e-3), 10_000, deviation, most)
+
+
+def doubt(edges: tuple[float, ...], share: float, deviation: float = 6.0) -> float:
+    """Length of the area's interval and what bins hide, in deviations of sampling, by the very chances of bins."""
+    spends, count = Spends(10_000, share, 1.0, 1.0), len(edges) + 1
+    classes = spends.chances(edges)
+    zero, one = classes / classes.sum(axis=1, keepdims=True)
+    rows = 10_000 * classes.sum(axis=1)
+    below, over = above(count) @ zero, one @ above(count)
+    area = one @ below
+    sampling = (one @ (below - area) ** 2) / rows[1] + (zero @ (over - area) ** 2) / rows[0]
+    noise = deviation**2 * (np.sum((below - area) ** 2) / rows[1] ** 2 + np.sum((over - area) ** 2) / rows[0] ** 2)
+    return 3.92 * np.sqrt(1 + noise / sampling) + (spends.area - area) / np.sqrt(sampling)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_no_edge_can_be_moved_added_or_left_out_for_less_doubt_where_nothing_is_noise(share):
+    edges = edges_of_law(share)
+    least = doubt(edges, share)
+    others = [
+        *(tuple(each for each in edges if each != one) for one in edges if one != 0.0),
+        *(
+            (*edges[:place], edge + step, *edges[place + 1 :])
+            for place, edge in enumerate(edges)
+            for step in (-0.1, 0.1)
+        ),
+        *(tuple(sorted((*edges, 0.5 * (low + high)))) for low, high in itertools.pairwise(edges)),
+    ]
+    # Laws are interpolated, the rarer one is the other's tilted, and places are a fifteenth of a unit apart.
+    assert all(doubt(tuple(sorted(each)), share) > least - 0.02 for each in others)
+    assert least < doubt(tuple(np.linspace(-3, 3, len(edges))), share) - 0.2
+
+
+def test_fewer_rare_rows_and_more_noise_have_fewer_bins_and_no_score_more_than_it_may_have():
+    found = [len(edges_of_law(share)) for share in (0.5, 0.25, 0.1, 0.05, 0.01)]
+    assert found == sorted(found, reverse=True)
     assert len(set(found)) >= 4
+    assert len(edges_of_law(0.1, 20.0)) < len(edges_of_law(0.1))
+    assert len(edges_of_law(0.5, most=10)) == 9
+    assert len(edges_of_law(0.01, 1e4)) == 5
 
 
 # What edges depend on

@@ -76,9 +76,11 @@ def seen(rows: Array, margins: Array, reach: tuple[float, float], deviation: flo
     below, above = (np.diff(known[part]) / np.diff(normal[part]) for part in (slice(0, 2), slice(-2, None)))
     normal = np.r_[normal[0] - 9.0, normal, normal[-1] + 9.0]
     known = np.r_[known[0] - 9.0 * below, known, known[-1] + 9.0 * above]
-    # Decisions change at 0, which is an edge wherever margins lie.
-    ends = np.clip(np.interp([-4.5, 4.5], normal, known), *reach)
-    grid = np.unique(np.r_[np.linspace(*ends, _PLACES), 0.0])
+    low, high = np.clip(np.interp([-4.5, 4.5], normal, known), *reach)
+    # Decisions change at 0, which is an edge wherever margins lie: there is a place on either side of it.
+    beyond = max((high - low) / _PLACES, 1e-9)
+    outer = min(low, 0.0) - beyond, max(high, 0.0) + beyond
+    grid = np.unique(np.r_[np.linspace(low, high, _PLACES), 0.0, outer])
     upto = ndtr(np.interp(grid, known, normal))
     upto[0], upto[-1] = 0.0, 1.0
     law, middles = np.diff(upto), 0.5 * (grid[1:] + grid[:-1])
@@ -159,7 +161,8 @@ def _cheapest(costs: Array, most: int) -> list[int]:
         before.append(np.argmin(reached, axis=0))
         best = np.min(reached, axis=0)
         ends.append(best[-1])
-    steps = min(FEWEST, most) + int(np.argmin(ends[min(FEWEST, most) - 1 :]))
+    fewest = min(FEWEST, most, len(costs) - 1)
+    steps = fewest + int(np.argmin(ends[fewest - 1 :]))
     path = [len(costs) - 1]
     for step in range(steps - 1, -1, -1):
         path.append(int(before[step][path[-1]]))

@@ -217,7 +217,7 @@ def spent_on(budget: Budget, share: float) -> tuple[Budget, Budget]:
     --------
     >>> look, rest = spent_on(Budget(0.5), 0.1)
     >>> look.epsilon, rest.epsilon
-    (0.05, 0.45)
+    (0.05, 0.44999999999999996)
     """
     parts = []
     for whole in (budget.epsilon, budget.delta):
