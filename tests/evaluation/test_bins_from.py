@@ -15,6 +15,7 @@ from scipy.stats import binom
 import equipoise as eq
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
+from equipoise.evaluation.evaluated import evaluated
 from equipoise.evaluation.ranking import above
 from equipoise.evaluation.two_classes import TwoClasses
 from equipoise.lab.auditing import lower_bound
@@ -145,10 +146,15 @@ class QuietLook(SeededSource):
 
 
 def table(side: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return thirty rows of one score, the first of which lies on this side of the decision."""
-    rows = np.full((30, 3), 0.2)
+    """Return rows of two scores, the first of which lies on this side of the decision.
+
+    Nine rows of class 0 on one side are just as many as the rule takes for more than noise: with one fewer there are
+    none for it.
+    """
+    rows = np.full((30, 3), -0.2)
+    rows[:9] = 0.2
     rows[0] *= side
-    return rows, np.array([1, *(0 for _ in range(29))])
+    return rows, np.array([*(0 for _ in range(21)), *(1 for _ in range(9))])
 
 
 def edges_of(side: float, seed: int) -> tuple[float, ...]:
@@ -269,6 +275,106 @@ def test_the_command_takes_the_folder_of_a_look(tmp_path):
     look, found = (eq.Evaluation.load(tmp_path / name) for name in ("look", "evaluation"))
     assert found.claim.cells.edges != look.claim.cells.edges
     assert run_program("verify", "evaluation", "--release", "release", folder=tmp_path).returncode == 0
+    done = run_program(*words, "1", "--look", "0.25", "--out", "both", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert eq.Evaluation.load(tmp_path / "both").certificate.claim.kind == "looked"
+    checked = run_program("verify", "both", "--release", "release", folder=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+
+
+# A look within one spend
+
+
+def looked(seed: int | None = None, **settings) -> eq.Evaluation:
+    settings = {"epsilon": 1.0, "look": 0.25} | settings
+    return eq.evaluate(model(seed), ROWS[HELD], LABELS[HELD], random_state=seed, **settings)
+
+
+def test_a_look_is_one_spend_with_one_certificate_that_holds_both_counts():
+    model()
+    with eq.account(epsilon=1.0) as account:
+        made = looked()
+        assert account.spent.epsilon == 1.0
+    whole = made.certificate.claim
+    look, planned = whole.of
+    assert (whole.kind, made.certificate.kind, made.certificate.epsilon) == ("looked", "evaluation", 1.0)
+    assert (look.budget.epsilon, planned.budget.epsilon) == (0.25, 0.75)
+    assert made.certificate.verify() == ()
+    assert made.claim == whole.released
+    assert None not in (look.released, made.claim.released)
+    assert planned.released is None
+    assert (made.claim.noise.law, made.claim.noise.scale) == (planned.noise.law, planned.noise.scale)
+    assert 0.5 in made.claim.cells.edges
+    assert made.claim.cells.edges not in (look.cells.edges, planned.cells.edges)
+    assert "first look" in made.certificate.explain()
+
+
+def test_edges_after_a_look_are_those_that_its_counts_give_and_no_row_does():
+    made = looked(0)
+    look = eq.Evaluation(replace(made.certificate, claim=made.certificate.claim.of[0]))
+    found = evaluated(model(0), "", None).after(look.claim)
+    assert found.cells(1_200, made.claim.noise).edges == made.claim.cells.edges
+    # The plan, under which a ledger records the spend, is that of any other rows.
+    other = eq.evaluate(model(0), np.zeros((1_200, 3)), LABELS[HELD], epsilon=1.0, look=0.25, random_state=1)
+    assert other.certificate.planned_digest == made.certificate.planned_digest
+    assert other.claim.cells.edges != made.claim.cells.edges
+
+
+@pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietLook, True)])
+def test_an_attack_on_the_edges_finds_a_look_without_noise_in_one_spend(monkeypatch, source, caught):
+    def edges(side: float, seed: int) -> tuple[float, ...]:
+        made = eq.evaluate(model(0), *table(side), epsilon=2.0, look=0.25, random_state=seed)
+        return made.claim.cells.edges
+
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", QuietLook)
+    exact = edges(-1.0, 0)
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
+    one, other = (
+        np.array([float(edges(side, seed + run) == exact) for run in range(60)])
+        for side, seed in ((-1.0, 10**6), (1.0, 2 * 10**6))
+    )
+    # Edges are a function of the look alone, which cost a quarter of 2.
+    assert (lower_bound(one, other, 0.0, np.array([0.5]), FAILURE).epsilon > 0.5) is caught
+
+
+def test_what_was_counted_is_what_was_planned_and_both_are_paid_for():
+    claim = looked(0).certificate.claim
+    look, planned = claim.of
+    quiet = replace(claim.released, noise=replace(claim.released.noise, scale=claim.released.noise.scale / 2))
+    assert claim.check() == ()
+    assert replace(claim, of=(replace(look, released=None), planned), released=None).check() == ()
+    for changed in (
+        replace(claim, released=quiet),
+        replace(claim, released=replace(claim.released, released=None)),
+        replace(claim, released=look),
+        replace(claim, of=(look, claim.released)),
+        replace(claim, of=(planned,)),
+        replace(claim, budget=eq.Budget(0.9)),
+        replace(claim, of=(replace(look, n_samples=1_199), planned)),
+    ):
+        assert changed.check() != ()
+
+
+WITHOUT = {
+    "several classes": (of_three, {}, "positive="),
+    "a regression": (of_numbers, {}, "a regression"),
+    "all of epsilon": (model, {"look": 1.0}, "below 1"),
+    "nothing": (model, {"look": 0.0}, "look"),
+    "no number": (model, {"look": "a tenth"}, "look"),
+    "an earlier one as well": (model, {"bins_from": True}, "both"),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT)
+def test_a_look_that_tells_nothing_is_refused_before_the_spend(case, monkeypatch):
+    made, more, words = WITHOUT[case]
+    settings = {"look": 0.1, **more}
+    if "bins_from" in settings:
+        settings["bins_from"] = first()
+    made = made()
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match=words):
+        eq.evaluate(made, ROWS[HELD], LABELS[HELD], epsilon=1.0, **settings)
 
 
 # Intervals
@@ -306,12 +412,13 @@ def test_intervals_hold_over_many_worlds_of_two_spends(share):
     assert min(found.values()) >= 0.943
 
 
-def test_at_a_tenth_of_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_without_noise():
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_with_few_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_without_noise(share):
     ratios, usual = [], []
-    plain = two_classes(Cell(10_000, 0.5, 0.1))
-    for world in range(3):
+    plain = two_classes(Cell(10_000, 0.5, share))
+    for world in range(4):
         coins = np.random.default_rng(world)
-        looked, chances = counted(Spends(10_000, 0.1, 0.05, 0.45), coins)
+        looked, chances = counted(Spends(10_000, share, 0.05, 0.45), coins)
         for counts, laws, widths in (
             (looked, chances[None], ratios),
             (_with(plain.template, plain.worlds(coins, 1)[0]), plain.chances, usual),
