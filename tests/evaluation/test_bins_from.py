@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 import equipoise as eq
+from equipoise.artifact.findings import findings_of
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluated import evaluated
@@ -291,7 +292,7 @@ def looked(seed: int | None = None, **settings) -> eq.Evaluation:
 
 
 def test_a_look_is_one_spend_with_one_certificate_that_holds_both_counts():
-    model()
+    model(None)  # as `looked` asks for it: trained before, outside of the account
     with eq.account(epsilon=1.0) as account:
         made = looked()
         assert account.spent.epsilon == 1.0
@@ -353,6 +354,31 @@ def test_what_was_counted_is_what_was_planned_and_both_are_paid_for():
         replace(claim, of=(replace(look, n_samples=1_199), planned)),
     ):
         assert changed.check() != ()
+
+
+def resealed(made: eq.Evaluation, **cells) -> eq.Evaluation:
+    """Return an evaluation whose certificate says something else of its cells, with a digest that fits."""
+    certificate = made.certificate
+    claim = replace(certificate.claim, cells=replace(certificate.claim.cells, **cells))
+    return replace(made, certificate=certificate.with_release(claim, certificate.release))
+
+
+def test_bins_cannot_follow_from_this_very_evaluation_or_from_none_and_verify_says_what_it_cannot_tell():
+    after = eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=1.0, bins_from=first())
+    earlier, own = (made.certificate.release.id for made in (first(), after))
+
+    def told(made: eq.Evaluation):
+        return findings_of({name: text.encode() for name, text in made.files().items()})
+
+    assert told(after).faults == ()
+    assert any(earlier in line and "adds to this one" in line for line in told(after).lines())
+    assert earlier in after.files()["report.html"]
+    for named in (own, "", " "):
+        changed = resealed(after, bins_from=named)
+        assert changed.certificate.verify() == ()
+        assert any("no earlier evaluation" in fault for fault in told(changed).faults)
+    assert any("counts of the first look" in line for line in told(looked()).unchecked)
+    assert not any("edges of bins" in line for line in told(first()).lines())
 
 
 WITHOUT = {

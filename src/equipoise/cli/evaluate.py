@@ -179,6 +179,8 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
 
     Where their number was `declared`, because the file does not tell it, what that does is said.
     """
+    from equipoise.planning.notes import hardly_any
+
     claim, counts = evaluation.claim, evaluation.counts
     bought = evaluation.certificate
     return [
@@ -187,4 +189,5 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
         *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
         f"  about release {claim.release}",
+        *(f"  mind: {line}" for line in hardly_any(bought.claim.budget)),
     ]

@@ -199,6 +199,10 @@ def _rows(model: PrivateLinearModel, found: Evaluated, X: Any, y: Any, n_samples
             raise InvalidData(f"the declared {n_samples} rows", f"{table.shape[0]} rows", remedy)
         return table, found.known_target(target_column(y, table.shape[0]))
     raw = raw_table(X, found.schema.target.name, y)
+    if None not in (n_samples, raw.n_samples) and raw.n_samples != require_count("n_samples", n_samples, remedy):
+        # The schema's own n is about the rows that trained.
+        other = f"pass n_samples={raw.n_samples} (on the command line --rows {raw.n_samples}), or the table you meant"
+        raise InvalidData(f"the declared {n_samples} rows", f"{raw.n_samples} rows in {raw.source}", other)
     count = raw.n_samples if n_samples is None else n_samples
     encoded = encoded_table(found.schema, raw, require_count("n_samples", count, remedy))
     return encoded.features, found.known_target(encoded.target)
