@@ -5,18 +5,24 @@ but with a chance of 1e-43 a cell). The promise is a ratio of at most 1.3 for ac
 rows of one class the area has a larger one, printed too: ``PYTHONPATH=tests python benchmarks/evaluation.py``.
 
 With ``looked`` a tenth of epsilon is spent first, to see where scores are (`bins_from`), on the same rows. Printed is
-then also what bins hide of the exact area, in deviations of sampling. ``coverage N`` prints how often intervals hold in
-N such worlds.
+then also what bins hide of the exact area, in deviations of sampling. ``best`` prints the same for edges that nobody
+can have, by the very laws of the population and with all of epsilon for one histogram, by formulas. ``coverage N``
+prints how often intervals hold in N worlds of two spends.
 """
 
 import sys
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.two_classes import TwoClasses
-from looked_worlds import LAWS, Spends, counted, holds
+from equipoise.planning.bins_from import Seen, edges_where
+from equipoise.planning.evaluation import noise_on_counts
+from equipoise.planning.laws import deviation_of
+from equipoise.vocabulary.facts import Budget
+from looked_worlds import LAWS, REACH, Spends, counted, holds
 from noisy_worlds import Cell, Population, two_classes
 
 WORLDS = 10
@@ -73,6 +79,24 @@ def two_spends(worlds: int = 40) -> None:
             )
 
 
+def best() -> None:
+    """Print how wide the interval is in the best bins of one histogram, which only who knows the laws can choose."""
+    noise = noise_on_counts(Budget(0.5))
+    grid = np.linspace(-REACH, REACH, 241)
+    for law in LAWS:
+        for prevalence in PREVALENCES:
+            spends = Spends(10_000, prevalence, 0.0, 0.5, law)
+            chances = spends.chances(grid[1:-1])
+            laws = chances / chances.sum(axis=1, keepdims=True)
+            edges = edges_where(Seen(grid, (laws[0], laws[1]), 0, 10_000 * prevalence), 10_000, deviation_of(noise), 50)
+            chances = spends.chances(edges)
+            counts = NoisyCounts(tuple(expit(edges)), np.rint(10_000 * chances)[None], "laplace", noise.scale, 10_000)
+            area = TwoClasses(counts).auc
+            hidden = (spends.area - area.value) / area.sampling
+            wider = np.hypot(area.sampling, area.noise) / area.sampling
+            print(f"{law}, prevalence {prevalence}: area {wider:.2f}, hidden {hidden:.2f}, {len(edges) + 1} bins")
+
+
 def coverage(worlds: int) -> None:
     for spends in (
         *(Spends(10_000, share, 0.05, 0.45) for share in (0.01, 0.05, 0.1, 0.5)),
@@ -92,6 +116,8 @@ def coverage(worlds: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["looked"]:
         two_spends()
+    elif sys.argv[1:2] == ["best"]:
+        best()
     elif sys.argv[1:2] == ["coverage"]:
         coverage(int(sys.argv[2]))
     else:

@@ -16,7 +16,7 @@ from equipoise.certify.certificate import Terms
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.evaluation.held_out import plan_held_out
-from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
+from equipoise.planning.evaluation import EvaluationRequest, Look, issue_evaluation
 
 HERE = Path(__file__).parent
 
@@ -372,6 +372,32 @@ def evaluated() -> Made:
     yield "evaluation-released-classes", counts(FOUR, ("a", "b", "c", "d"), epsilon=2.0, delta=1e-6, random_state=0)
 
 
+def looked() -> Made:
+    """Yield evaluations whose bins follow from a first look (N3, N4)."""
+
+    def asked(epsilon: float, delta: float, n_samples: int, share: float, cells: Cells) -> Callable[[], Any]:
+        look = Look(share, Cells((0.25, 0.5, 0.75), cells.labels, groups=cells.groups, by=cells.by))
+        about = Terms(n_samples, 4), eq.Budget(epsilon, delta), "ab" * 16, "cd" * 32
+        return lambda: issue_evaluation(EvaluationRequest(*about, cells, look=look))
+
+    def counts(seed: int | None, **settings: Any) -> Callable[[], Any]:
+        def made() -> Any:
+            rows = table(3000, 4)
+            model = eq.LogisticRegression(domain=TWO, random_state=seed).fit(rows[:2000], split(rows[:2000]))
+            held = rows[2000:], split(rows[2000:])
+            return eq.evaluate(model, *held, random_state=seed, **settings).certificate
+
+        return made
+
+    tenths = tuple(place / 10 for place in range(1, 10))
+    yield "looked-ordinary", asked(0.5, 0.0, 10_000, 0.1, Cells(tenths, (0, 1)))
+    yield "looked-extreme", asked(0.001, 0.01, 10**8, 0.5, Cells((0.5,), ("no", "yes")))
+    yield "looked-groups", asked(1.0, 0.0, 5000, 0.3, Cells((0.5,), (0, 1), groups=("f", "m", "x"), by="sex"))
+    yield "looked-released", counts(0, epsilon=1.0, look=0.2)
+    yield "looked-released-gaussian", counts(0, epsilon=0.02, delta=0.02, look=0.25)
+    yield "looked-released-exact", counts(None, epsilon=0.5, look=0.1)
+
+
 def held_out() -> Made:
     """Yield trainings with rows that are held out from them (N3, N4)."""
 
@@ -410,7 +436,7 @@ def held_out() -> Made:
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
     kept = [*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons(), *weighted()]
-    return dict([*kept, *evaluated(), *held_out()])
+    return dict([*kept, *evaluated(), *held_out(), *looked()])
 
 
 if __name__ == "__main__":

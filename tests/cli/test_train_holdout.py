@@ -173,3 +173,40 @@ def test_force_replaces_an_earlier_evaluation_and_never_a_release(run):
 def test_a_folder_for_an_evaluation_needs_rows_that_are_held_out(run):
     code, _, said = run(*TRAIN[:-2], "--evaluation", "evaluation")
     assert (code, "--evaluation evaluation alone" in said, left()) == (2, True, 3.0)
+
+
+def test_of_a_file_that_does_not_tell_its_rows_it_is_said_what_rows_that_lack_are(run):
+    words = "rows that the file lacks count as rows without values"
+    code, said, _ = run(*TRAIN)
+    assert (code, words in said) == (0, False)
+    # Whether any lack is private: the same is said of a file with all of them and of one with fewer.
+    for place, rows in enumerate((300, 120)):
+        pd.read_parquet("rows.parquet").head(rows).to_csv("rows.csv", index=False)
+        out = ("--out", f"release{place}", "--evaluation", f"evaluation{place}", "--epsilon", 0.5)
+        code, said, _ = run("train", "rows.csv", *TRAIN[2:], *out)
+        assert (code, said.count(words)) == (0, 1)
+
+
+def test_who_signs_can_be_named_as_for_an_evaluation(run):
+    assert run("key", "new", "owner.key")[0] == 0
+    assert run(*TRAIN, "--sign", "owner.key", "--signer", "Data office")[0] == 0
+    assert "Data office" in run("verify", "release", "--key", "owner.key.pub")[1]
+
+
+def test_another_number_of_rows_than_a_file_tells_names_the_option_and_not_the_schema(run):
+    assert run(*TRAIN)[0] == 0
+    code, _, said = run("evaluate", "release", "rows.parquet", "--rows", 299, "--epsilon", 1, "--out", "other")
+    assert code != 0
+    assert "--rows 300" in said
+    assert "schema" not in said
+    assert not Path("other").exists()
+
+
+def test_an_epsilon_that_protects_nothing_says_so_before_and_after_the_spend(run):
+    words = "next to no protection: epsilon = 1e+09"
+    plan = ("train", "rows.parquet", "--schema", "schema.toml", "--epsilon", "1e9")
+    assert words in run(*plan, "--dry-run")[1]
+    assert "next to no protection" not in run(*plan[:-1], 10, "--dry-run")[1]
+    assert words in run(*plan)[1]
+    assert words in run("explain", "release")[1]
+    assert words in run("evaluate", "release", "rows.parquet", "--epsilon", "1e9")[1]

@@ -13,14 +13,15 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 import equipoise as eq
-from equipoise.certify.claims import Noise
+from equipoise.artifact.findings import findings_of
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
+from equipoise.evaluation.evaluated import evaluated
+from equipoise.evaluation.ranking import above
 from equipoise.evaluation.two_classes import TwoClasses
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import SeededSource
-from equipoise.planning.bins_from import bins_for, edges_where
-from equipoise.planning.evaluation import bins
+from equipoise.planning.bins_from import edges_where, seen
 from looked_worlds import Spends, counted, holds
 from noisy_worlds import Cell, two_classes
 from program import run_program
@@ -49,32 +50,64 @@ def first() -> eq.Evaluation:
 @given(
     rows=arrays(float, (2, 6), elements=st.floats(-1e4, 1e6)),
     margins=st.lists(st.floats(-30, 30), min_size=5, max_size=5, unique=True),
-    count=st.integers(2, 50),
-    least=st.floats(1e-9, 0.25),
+    most=st.integers(2, 50),
+    deviation=st.floats(1e-6, 1e5),
+    reach=st.sampled_from([(-31.0, 31.0), (0.0, 0.0), (2.0, 31.0), (-31.0, -2.0), (-31.0, 0.0)]),
 )
-def test_whatever_noise_made_of_counts_edges_ascend_inside_the_reach_and_0_is_one(rows, margins, count, least):
-    found = edges_where(rows, np.sort(margins), (-31.0, 31.0), count, least)
+def test_whatever_noise_made_of_counts_edges_ascend_and_0_is_one(rows, margins, most, deviation, reach):
+    found = edges_where(seen(rows, np.sort(margins), reach, deviation), 10_000, 6.0, most)
     assert 0.0 in found
-    assert 1 <= len(found) < count
+    assert 1 <= len(found) < most
     assert all(low < high for low, high in itertools.pairwise(found))
-    assert -31.0 <= found[0] <= found[-1] <= 31.0
+    assert min(reach[0], 0.0) <= found[0] <= found[-1] <= max(reach[1], 0.0)
 
 
-def test_bins_are_as_full_as_each_other_where_nothing_is_noise():
-    spends, fine = Spends(10**6, 0.5, 1.0, 1.0), np.linspace(-5, 5, 60)
-    found = edges_where(1e6 * spends.chances(fine), fine, (-6.0, 6.0), 10, 1e-6)
-    shares = spends.chances(found).sum(axis=0)
-    # The edge nearest to 0 was moved there: its neighbours share what that took.
-    assert np.median(shares) == pytest.approx(0.1, abs=0.002)
-    assert np.all(np.abs(shares - 0.1) < 0.051)
+FINE = np.linspace(-5, 5, 60)
 
 
-def test_the_rarer_class_has_fewer_bins_and_no_score_more_than_the_rule_gives():
-    noise = Noise("laplace", 40 / 9, 1)
-    found = [bins_for(rare, 10_000, noise) for rare in (-50, 100, 500, 700, 1_000, 5_000)]
-    assert found == sorted(found)
-    assert (found[0], found[-1]) == (6, bins(10_000, 2, noise))
+def edges_of_law(share: float, deviation: float = 6.0, most: int = 50) -> tuple[float, ...]:
+    rows = 10_000 * Spends(10_000, share, 1.0, 1.0).chances(FINE)
+    return edges_where(seen(rows, FINE, (-6.0, 6.0), 1e-3), 10_000, deviation, most)
+
+
+def doubt(edges: tuple[float, ...], share: float, deviation: float = 6.0) -> float:
+    """Length of the area's interval and what bins hide, in deviations of sampling, by the very chances of bins."""
+    spends, count = Spends(10_000, share, 1.0, 1.0), len(edges) + 1
+    classes = spends.chances(edges)
+    zero, one = classes / classes.sum(axis=1, keepdims=True)
+    rows = 10_000 * classes.sum(axis=1)
+    below, over = above(count) @ zero, one @ above(count)
+    area = one @ below
+    sampling = (one @ (below - area) ** 2) / rows[1] + (zero @ (over - area) ** 2) / rows[0]
+    noise = deviation**2 * (np.sum((below - area) ** 2) / rows[1] ** 2 + np.sum((over - area) ** 2) / rows[0] ** 2)
+    return 3.92 * np.sqrt(1 + noise / sampling) + (spends.area - area) / np.sqrt(sampling)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_no_edge_can_be_moved_added_or_left_out_for_less_doubt_where_nothing_is_noise(share):
+    edges = edges_of_law(share)
+    least = doubt(edges, share)
+    others = [
+        *(tuple(each for each in edges if each != one) for one in edges if one != 0.0),
+        *(
+            (*edges[:place], edge + step, *edges[place + 1 :])
+            for place, edge in enumerate(edges)
+            for step in (-0.1, 0.1)
+        ),
+        *(tuple(sorted((*edges, 0.5 * (low + high)))) for low, high in itertools.pairwise(edges)),
+    ]
+    # Laws are interpolated, the rarer one is the other's tilted, and places are a fifteenth of a unit apart.
+    assert all(doubt(tuple(sorted(each)), share) > least - 0.02 for each in others)
+    assert least < doubt(tuple(np.linspace(-3, 3, len(edges))), share) - 0.2
+
+
+def test_fewer_rare_rows_and_more_noise_have_fewer_bins_and_no_score_more_than_it_may_have():
+    found = [len(edges_of_law(share)) for share in (0.5, 0.25, 0.1, 0.05, 0.01)]
+    assert found == sorted(found, reverse=True)
     assert len(set(found)) >= 4
+    assert len(edges_of_law(0.1, 20.0)) < len(edges_of_law(0.1))
+    assert len(edges_of_law(0.5, most=10)) == 9
+    assert len(edges_of_law(0.01, 1e4)) == 5
 
 
 # What edges depend on
@@ -114,10 +147,15 @@ class QuietLook(SeededSource):
 
 
 def table(side: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return thirty rows of one score, the first of which lies on this side of the decision."""
-    rows = np.full((30, 3), 0.2)
+    """Return rows of two scores, the first of which lies on this side of the decision.
+
+    Nine rows of class 0 on one side are just as many as the rule takes for more than noise: with one fewer there are
+    none for it.
+    """
+    rows = np.full((30, 3), -0.2)
+    rows[:9] = 0.2
     rows[0] *= side
-    return rows, np.array([1, *(0 for _ in range(29))])
+    return rows, np.array([*(0 for _ in range(21)), *(1 for _ in range(9))])
 
 
 def edges_of(side: float, seed: int) -> tuple[float, ...]:
@@ -238,6 +276,131 @@ def test_the_command_takes_the_folder_of_a_look(tmp_path):
     look, found = (eq.Evaluation.load(tmp_path / name) for name in ("look", "evaluation"))
     assert found.claim.cells.edges != look.claim.cells.edges
     assert run_program("verify", "evaluation", "--release", "release", folder=tmp_path).returncode == 0
+    done = run_program(*words, "1", "--look", "0.25", "--out", "both", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert eq.Evaluation.load(tmp_path / "both").certificate.claim.kind == "looked"
+    checked = run_program("verify", "both", "--release", "release", folder=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+
+
+# A look within one spend
+
+
+def looked(seed: int | None = None, **settings) -> eq.Evaluation:
+    settings = {"epsilon": 1.0, "look": 0.25} | settings
+    return eq.evaluate(model(seed), ROWS[HELD], LABELS[HELD], random_state=seed, **settings)
+
+
+def test_a_look_is_one_spend_with_one_certificate_that_holds_both_counts():
+    model(None)  # as `looked` asks for it: trained before, outside of the account
+    with eq.account(epsilon=1.0) as account:
+        made = looked()
+        assert account.spent.epsilon == 1.0
+    whole = made.certificate.claim
+    look, planned = whole.of
+    assert (whole.kind, made.certificate.kind, made.certificate.epsilon) == ("looked", "evaluation", 1.0)
+    assert (look.budget.epsilon, planned.budget.epsilon) == (0.25, 0.75)
+    assert made.certificate.verify() == ()
+    assert made.claim == whole.released
+    assert None not in (look.released, made.claim.released)
+    assert planned.released is None
+    assert (made.claim.noise.law, made.claim.noise.scale) == (planned.noise.law, planned.noise.scale)
+    assert 0.5 in made.claim.cells.edges
+    assert made.claim.cells.edges not in (look.cells.edges, planned.cells.edges)
+    assert "first look" in made.certificate.explain()
+
+
+def test_edges_after_a_look_are_those_that_its_counts_give_and_no_row_does():
+    made = looked(0)
+    look = eq.Evaluation(replace(made.certificate, claim=made.certificate.claim.of[0]))
+    found = evaluated(model(0), "", None).after(look.claim)
+    assert found.cells(1_200, made.claim.noise).edges == made.claim.cells.edges
+    # The plan, under which a ledger records the spend, is that of any other rows.
+    other = eq.evaluate(model(0), np.zeros((1_200, 3)), LABELS[HELD], epsilon=1.0, look=0.25, random_state=1)
+    assert other.certificate.planned_digest == made.certificate.planned_digest
+    assert other.claim.cells.edges != made.claim.cells.edges
+
+
+@pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietLook, True)])
+def test_an_attack_on_the_edges_finds_a_look_without_noise_in_one_spend(monkeypatch, source, caught):
+    def edges(side: float, seed: int) -> tuple[float, ...]:
+        made = eq.evaluate(model(0), *table(side), epsilon=2.0, look=0.25, random_state=seed)
+        return made.claim.cells.edges
+
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", QuietLook)
+    exact = edges(-1.0, 0)
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
+    one, other = (
+        np.array([float(edges(side, seed + run) == exact) for run in range(60)])
+        for side, seed in ((-1.0, 10**6), (1.0, 2 * 10**6))
+    )
+    # Edges are a function of the look alone, which cost a quarter of 2.
+    assert (lower_bound(one, other, 0.0, np.array([0.5]), FAILURE).epsilon > 0.5) is caught
+
+
+def test_what_was_counted_is_what_was_planned_and_both_are_paid_for():
+    claim = looked(0).certificate.claim
+    look, planned = claim.of
+    quiet = replace(claim.released, noise=replace(claim.released.noise, scale=claim.released.noise.scale / 2))
+    assert claim.check() == ()
+    assert replace(claim, of=(replace(look, released=None), planned), released=None).check() == ()
+    for changed in (
+        replace(claim, released=quiet),
+        replace(claim, released=replace(claim.released, released=None)),
+        replace(claim, released=look),
+        replace(claim, of=(look, claim.released)),
+        replace(claim, of=(planned,)),
+        replace(claim, budget=eq.Budget(0.9)),
+        replace(claim, of=(replace(look, n_samples=1_199), planned)),
+    ):
+        assert changed.check() != ()
+
+
+def resealed(made: eq.Evaluation, **cells) -> eq.Evaluation:
+    """Return an evaluation whose certificate says something else of its cells, with a digest that fits."""
+    certificate = made.certificate
+    claim = replace(certificate.claim, cells=replace(certificate.claim.cells, **cells))
+    return replace(made, certificate=certificate.with_release(claim, certificate.release))
+
+
+def test_bins_cannot_follow_from_this_very_evaluation_or_from_none_and_verify_says_what_it_cannot_tell():
+    after = eq.evaluate(model(), ROWS[HELD], LABELS[HELD], epsilon=1.0, bins_from=first())
+    earlier, own = (made.certificate.release.id for made in (first(), after))
+
+    def told(made: eq.Evaluation):
+        return findings_of({name: text.encode() for name, text in made.files().items()})
+
+    assert told(after).faults == ()
+    assert any(earlier in line and "adds to this one" in line for line in told(after).lines())
+    assert earlier in after.files()["report.html"]
+    for named in (own, "", " "):
+        changed = resealed(after, bins_from=named)
+        assert changed.certificate.verify() == ()
+        assert any("no earlier evaluation" in fault for fault in told(changed).faults)
+    assert any("counts of the first look" in line for line in told(looked()).unchecked)
+    assert not any("edges of bins" in line for line in told(first()).lines())
+
+
+WITHOUT = {
+    "several classes": (of_three, {}, "positive="),
+    "a regression": (of_numbers, {}, "a regression"),
+    "all of epsilon": (model, {"look": 1.0}, "below 1"),
+    "nothing": (model, {"look": 0.0}, "look"),
+    "no number": (model, {"look": "a tenth"}, "look"),
+    "an earlier one as well": (model, {"bins_from": True}, "both"),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT)
+def test_a_look_that_tells_nothing_is_refused_before_the_spend(case, monkeypatch):
+    made, more, words = WITHOUT[case]
+    settings = {"look": 0.1, **more}
+    if "bins_from" in settings:
+        settings["bins_from"] = first()
+    made = made()
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match=words):
+        eq.evaluate(made, ROWS[HELD], LABELS[HELD], epsilon=1.0, **settings)
 
 
 # Intervals
@@ -275,12 +438,13 @@ def test_intervals_hold_over_many_worlds_of_two_spends(share):
     assert min(found.values()) >= 0.943
 
 
-def test_at_a_tenth_of_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_without_noise():
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_with_few_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_without_noise(share):
     ratios, usual = [], []
-    plain = two_classes(Cell(10_000, 0.5, 0.1))
-    for world in range(3):
+    plain = two_classes(Cell(10_000, 0.5, share))
+    for world in range(4):
         coins = np.random.default_rng(world)
-        looked, chances = counted(Spends(10_000, 0.1, 0.05, 0.45), coins)
+        looked, chances = counted(Spends(10_000, share, 0.05, 0.45), coins)
         for counts, laws, widths in (
             (looked, chances[None], ratios),
             (_with(plain.template, plain.worlds(coins, 1)[0]), plain.chances, usual),

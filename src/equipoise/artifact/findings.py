@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..certify.certificate import Certificate
 from ..certify.claims import UNKNOWN
+from ..certify.claims.evaluation import Looked
 from ..certify.folder import (
     CERTIFICATE,
     CHECK_FAILED,
@@ -33,6 +34,7 @@ from ..errors import ReleaseUnreadable
 from ..vocabulary.records import Record
 from ..wording import standing_in_words
 from . import page_file
+from .statement import evaluation_in
 
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
@@ -148,17 +150,42 @@ def inspect(path: Path) -> Findings:
     return findings_of(files_at(path))
 
 
+def bins_faults(certificate: Certificate) -> Iterator[str]:
+    """Yield that bins are said to follow from counts that cannot be: of this very evaluation, or of none."""
+    claim, made = evaluation_in(certificate), certificate.release
+    named = None if claim is None else claim.cells.bins_from
+    if named is not None and (not named.strip() or (made is not None and named == made.id)):
+        yield f"{CERTIFICATE}: bins that follow from the counts of {repr(named)[:40]}, which is no earlier evaluation"
+
+
+def bins_words(certificate: Certificate) -> tuple[str, ...]:
+    """Return what nobody can tell of the bins of an evaluation whose edges follow from counts; empty elsewhere."""
+    claim = evaluation_in(certificate)
+    if isinstance(certificate.claim, Looked):
+        return (
+            "that edges of bins follow from the counts of the first look, which this certificate holds and pays for",
+        )
+    if claim is None or claim.cells.bins_from is None:
+        return ()
+    named = repr(claim.cells.bins_from)[1:-1][:40]
+    return (
+        f"the evaluation {named} from whose counts edges of bins follow: what it cost is in a certificate of its own, "
+        "and adds to this one where both are about the same rows",
+    )
+
+
 def findings_of(contents: dict[str, bytes]) -> Findings:
     """Return what a check of these files finds; the model is taken out, so that it is not held twice."""
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MANIFEST not in contents:
-        return Findings(certificate, certificate.faults(), ALONE, "claim")
+        faults = (*certificate.faults(), *bins_faults(certificate))
+        return Findings(certificate, faults, (*ALONE, *bins_words(certificate)), "claim")
     model, page = MODEL in contents, REPORT in contents
     # What else is wrong with a page is for whoever draws it again.
     undrawn = page and not _page_drawn(contents)
     stray = [f"{REPORT}: a page, and {PAGE} says that none was drawn"] if undrawn else []
-    faults = (*stray, *folder_faults(contents, certificate))
+    faults = (*stray, *folder_faults(contents, certificate), *bins_faults(certificate))
     checked = ["manifest", "claim", "schema digest", *(["model shape"] if model else [])]
     checked += [] if page else [f"no page, as {PAGE} says"]
     unchecked = tuple(line for line in (UNCHECKED if model else EVALUATED) if page or line != PAGE_UNSEEN)
-    return Findings(certificate, faults, unchecked, ", ".join(checked))
+    return Findings(certificate, faults, (*unchecked, *bins_words(certificate)), ", ".join(checked))

@@ -14,8 +14,8 @@ from ..vocabulary import losses, penalties
 
 SHIPPED = {
     "kind": """
-        choice chosen-bounds disjoint dropout evaluation functional held-out method noisy-gradient noisy-sgd objective
-        output phased post-processing private-bounds sequence sgd simplex stopping sufficient-statistics""",
+        choice chosen-bounds disjoint dropout evaluation functional held-out looked method noisy-gradient noisy-sgd
+        objective output phased post-processing private-bounds sequence sgd simplex stopping sufficient-statistics""",
     # Those that kinds name themselves come with their kinds; these are members of their own.
     "theorem": """
         A1 A2 B1 B3 B4 B5 B6 B9.heavy-ball B9.nesterov C1 C1.random E2 E2a E2d E3a E3b E3c N1 bagging.clipped

@@ -13,7 +13,7 @@ from ..errors import CertificateUnreadable, ReleaseUnreadable
 from ..vocabulary.facts import Label, is_label
 from .certificate import Certificate
 from .claims import UNKNOWN, Trained
-from .claims.evaluation import Evaluation, HeldOut
+from .claims.evaluation import Counted, Evaluation, HeldOut
 from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
@@ -165,7 +165,7 @@ def folder_faults(contents: dict[str, bytes], certificate: Certificate) -> tuple
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate), *pair_faults(contents, certificate))
     claim = certificate.claim
     if MODEL not in contents:
-        if not isinstance(claim, Evaluation | HeldOut) or None in (certificate.release, claim.released):
+        if not isinstance(claim, Evaluation | Counted) or None in (certificate.release, claim.released):
             raise ReleaseUnreadable(f"a folder with {MODEL}", "none, and no evaluation that was carried out", AGAIN)
         return (*faults, *certificate.faults())
     text = text_of(contents, MODEL)

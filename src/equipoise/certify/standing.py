@@ -22,7 +22,7 @@ BENEATH = {
     "method noisy-gradient noisy-sgd objective output": "A2 M4",
     "phased sgd": "A2 B2 M4 SGD-rounding",
     "dropout functional sufficient-statistics": "M4",
-    "held-out post-processing sequence": "N3",
+    "held-out looked post-processing sequence": "N3",
     "spherical-laplace": "D1 D6",
     "laplace": "D2",
     "gaussian": "D3",

@@ -53,6 +53,13 @@ def command(
             help="An earlier evaluation of this release: its counts say where scores are, and bins are put there.",
         ),
     ] = None,
+    look: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Spend this share of epsilon, such as 0.1, on a first look at where scores are; bins are put there.",
+        ),
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
@@ -102,6 +109,7 @@ def command(
                 by=by,
                 positive=positive,
                 bins_from=bins_from,
+                look=look,
                 n_samples=rows,
             )
         with waiting("drawing the page", silent):
@@ -171,6 +179,8 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
 
     Where their number was `declared`, because the file does not tell it, what that does is said.
     """
+    from equipoise.planning.notes import hardly_any
+
     claim, counts = evaluation.claim, evaluation.counts
     bought = evaluation.certificate
     return [
@@ -179,4 +189,5 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
         *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
         f"  about release {claim.release}",
+        *(f"  mind: {line}" for line in hardly_any(bought.claim.budget)),
     ]

@@ -64,11 +64,19 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
     return {"id" if name == "release" else name: value for name, value in counted(found).items()}
 
 
-def line_of(found: "Evaluation") -> str:
-    """Return for people what was found on held-out rows, as a line of the plan's summary."""
+# Whether a file has more rows, or fewer, is private: it is said of every file that does not tell how many it has.
+DECLARED = ", by the declared n: rows that the file lacks count as rows without values, in either part"
+
+
+def line_of(found: "Evaluation", declared: bool = False) -> str:
+    """Return for people what was found on held-out rows, as a line of the plan's summary.
+
+    Where the number of all rows was `declared`, because the file does not tell it, what that does is said.
+    """
     from equipoise.cli.evaluate import first_figures, told
 
     counts = found.counts
     figure = "".join(f"{told(name, each)}; " for name, each in first_figures(found).items())
     noise = f"{counts.law} noise of scale {counts.scale:.4g}"
-    return f"  {'held out':<9} {figure}{counts.n_samples} rows, {counts.counts.size} counts with {noise}"
+    told_of = f"{counts.n_samples} rows, {counts.counts.size} counts with {noise}{DECLARED if declared else ''}"
+    return f"  {'held out':<9} {figure}{told_of}"

@@ -16,7 +16,11 @@ from equipoise.cli.progress import waiting
 from equipoise.errors import InvalidParameter
 from equipoise.keys import PrivateKey, fingerprint, private_key
 
-By = Annotated[str, typer.Option(metavar="NAME", help="Who signs, in your own words; it stands in the statement.")]
+# `evaluate` has another use for --by.
+By = Annotated[
+    str,
+    typer.Option("--by", "--signer", metavar="NAME", help="Who signs, in your own words; it stands in the statement."),
+]
 
 
 def command(

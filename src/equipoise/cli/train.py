@@ -153,7 +153,7 @@ def command(
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
     check = shlex.join(["equipoise", "verify", str(out)])
     if found is not None:
-        console.print(line_of(found), markup=False)
+        console.print(line_of(found, declared=table.n_samples is None), markup=False)
         check += f"; {shlex.join(['equipoise', 'verify', str(beside_it)])}"
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    {escape(check)}")

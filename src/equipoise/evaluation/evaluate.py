@@ -19,10 +19,10 @@ from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.histogram import require_figures
 from equipoise.noise import noise_source
-from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
+from equipoise.planning.evaluation import EvaluationRequest, Look, issue_evaluation, noise_on_counts, spent_on
 from equipoise.release import release
 from equipoise.vocabulary.facts import Budget, Label
-from equipoise.vocabulary.numbers import require_count
+from equipoise.vocabulary.numbers import plain, require_count, require_number
 
 
 def evaluate(
@@ -37,6 +37,7 @@ def evaluate(
     by: str = "",
     positive: Label | None = None,
     bins_from: Evaluation | str | os.PathLike[str] | None = None,
+    look: float | None = None,
     n_samples: int | None = None,
     random_state: int | None = None,
 ) -> Evaluation:
@@ -71,6 +72,9 @@ def evaluate(
     bins_from : Evaluation or path, optional
         An earlier evaluation of the same release, whose noisy counts say where scores are: bins of two classes are then
         put there. What that one cost adds to `epsilon` where both are about the same rows.
+    look : float, optional
+        A share of the budget, such as 0.1, for a first look at where scores are, of two classes: bins are then put
+        there, as with `bins_from`, within this one spend and certificate. AUC of a rare class gains most.
     n_samples : int, optional
         The declared number of rows. Where a ledger is bound it never comes from the data; a file of text does not
         tell it.
@@ -125,13 +129,14 @@ def evaluate(
         vouched=about.vouched,
     )
     first = None if bins_from is None else _earlier(bins_from, found, source.seeded)
-    found = found if first is None else replace(found, looked=first.counts)
-    noise = noise_on_counts(asked, found.further)
+    found = found if first is None else found.after(first.claim)
+    before, rest = (None, asked) if look is None else _looking(look, found, terms.n_samples, asked)
+    noise = noise_on_counts(rest, found.further)
     cells = replace(found.cells(terms.n_samples, noise), bins_from=_id_of(first))
     # What no figure could follow from is not worth a spend.
     require_figures(cells, terms.n_samples, noise)
     certificate = issue_evaluation(
-        EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes))
+        EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), before)
     )
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)
@@ -142,13 +147,33 @@ def _id_of(evaluation: Evaluation | None) -> str | None:
     return None if made is None else made.id
 
 
-def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
-    """Return the evaluation from whose counts bins are to follow; refuse one that says nothing of these scores."""
-    asked = "bins_from, an evaluation of the same release and the same two classes"
+def _looking(look: float, found: Evaluated, n_samples: int, budget: Budget) -> tuple[Look, Budget]:
+    """Return a first look at the rows, and the budget that is left for their counts."""
+    _require_two("look", found)
+    remedy = "pass look=0.1, a tenth of epsilon"
+    share = require_number("look", plain(look), above=0.0, remedy=remedy)
+    if share >= 1:
+        raise InvalidParameter("look, a share of epsilon below 1", f"look={look!r:.40}", remedy)
+    if found.looked is not None:
+        raise InvalidParameter("a look at these rows, or bins_from an earlier one", "both", "leave one of them out")
+    first, rest = spent_on(budget, share)
+    noise = noise_on_counts(first)
+    cells = found.cells(n_samples, noise)
+    require_figures(cells, n_samples, noise)
+    return Look(share, cells), rest
+
+
+def _require_two(name: str, found: Evaluated) -> None:
     if len(found.labels) != 2:
         what = "a model of several classes" if found.labels else "a regression"
         remedy = "leave it out" + (", or name one class with positive=..." if found.labels else "")
-        raise InvalidParameter("bins_from, for scores of two classes", what, remedy)
+        raise InvalidParameter(f"{name}, for scores of two classes", what, remedy)
+
+
+def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
+    """Return the evaluation from whose counts bins are to follow; refuse one that says nothing of these scores."""
+    asked = "bins_from, an evaluation of the same release and the same two classes"
+    _require_two("bins_from", found)
     earlier = Evaluation.load(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(earlier, Evaluation):
         raise InvalidParameter(asked, f"a {type(earlier).__name__}", "pass what evaluate returned, or its folder")
@@ -174,6 +199,10 @@ def _rows(model: PrivateLinearModel, found: Evaluated, X: Any, y: Any, n_samples
             raise InvalidData(f"the declared {n_samples} rows", f"{table.shape[0]} rows", remedy)
         return table, found.known_target(target_column(y, table.shape[0]))
     raw = raw_table(X, found.schema.target.name, y)
+    if None not in (n_samples, raw.n_samples) and raw.n_samples != require_count("n_samples", n_samples, remedy):
+        # The schema's own n is about the rows that trained.
+        other = f"pass n_samples={raw.n_samples} (on the command line --rows {raw.n_samples}), or the table you meant"
+        raise InvalidData(f"the declared {n_samples} rows", f"{raw.n_samples} rows in {raw.source}", other)
     count = raw.n_samples if n_samples is None else n_samples
     encoded = encoded_table(found.schema, raw, require_count("n_samples", count, remedy))
     return encoded.features, found.known_target(encoded.target)

@@ -18,6 +18,7 @@ from equipoise.artifact import model_file
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells
+from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.data.products import products
 from equipoise.data.rows import centred_targets, class_positions
 from equipoise.data.schema import CategoryColumn, Schema
@@ -81,6 +82,10 @@ class Evaluated(ABC):
     @abstractmethod
     def cells(self, n_samples: int, noise: Noise) -> Cells:
         """Return the public cells for so many rows and so much noise on a count."""
+
+    def after(self, looked: EvaluationClaim) -> Evaluated:
+        """Return the same model, of which an evaluation has released these counts: bins follow from them."""
+        return dataclasses.replace(self, looked=NoisyCounts.of(looked))
 
     @abstractmethod
     def known_target(self, target: Unread) -> Unread:

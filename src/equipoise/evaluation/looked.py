@@ -9,11 +9,15 @@ from equipoise.certify.claims import Noise
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.noise_law import variance
 from equipoise.evaluation.shares import rebalanced
-from equipoise.planning.bins_from import bins_for, edges_where
+from equipoise.planning.bins_from import edges_where, seen
+from equipoise.planning.evaluation import bins
+from equipoise.planning.laws import deviation_of
 
 
 def edges_after(looked: NoisyCounts, reach: tuple[float, float], n_samples: int, noise: Noise) -> tuple[float, ...]:
     """Return the inner edges of bins of margins of two classes, by where an earlier evaluation saw them.
+
+    There are no more bins than without a look.
 
     Parameters
     ----------
@@ -28,12 +32,12 @@ def edges_after(looked: NoisyCounts, reach: tuple[float, float], n_samples: int,
     --------
     >>> counts = np.array([[[120, 5800, 3100, -40], [30, 90, 640, 260]]])
     >>> looked = NoisyCounts((0.1, 0.5, 0.9), counts, "laplace", 40.0, 10_000)
-    >>> [round(edge, 1) for edge in edges_after(looked, (-6.0, 6.0), 10_000, Noise("laplace", 9.0, 1))]
-    [-0.5, 0.0, 0.9, 1.6, 2.3]
+    >>> [round(edge, 1) for edge in edges_after(looked, (-6.0, 6.0), 10_000, Noise("laplace", 5.0, 1))]
+    [-0.4, 0.0, 0.3, 0.5, 0.7, 0.9, 1.0, 1.3, 1.5, 1.8, 2.4]
     """
-    rows = np.sum(rebalanced(looked), axis=0)
-    rare = n_samples * float(np.min(np.sum(rows, axis=1))) / looked.n_samples
+    rows = np.sum(rebalanced(looked), axis=0) * (n_samples / looked.n_samples)
     # Shares of 0 or 1 have no margin.
     margins = logit(np.clip(looked.edges, 2.0**-1000, 1.0 - 2.0**-53))
-    least = min(math.sqrt(variance(looked.law, looked.scale)) / looked.n_samples, 0.25)
-    return edges_where(rows, margins, reach, bins_for(rare, n_samples, noise), least)
+    deviation = math.sqrt(variance(looked.law, looked.scale)) * n_samples / looked.n_samples
+    found = seen(rows, margins, reach, max(deviation, 1e-6))
+    return edges_where(found, n_samples, deviation_of(noise), bins(n_samples, 2, noise))

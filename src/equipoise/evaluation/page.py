@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equipoise.artifact import page_file
+from equipoise.artifact.findings import bins_words
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Cells
@@ -98,7 +99,7 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         software=made.software if made else (),
         certificate_digest=certificate.digest,
         schema_digest=terms.schema,
-        caveats=certificate.caveats,
+        caveats=(*certificate.caveats, *(f"nobody checked {words}" for words in bins_words(certificate))),
         assumptions=certificate.assumptions,
         lines=lines_of(figures, labels),
         calibration=_points(figures.calibration, not isinstance(figures, Regression)),

@@ -1,87 +1,169 @@
-"""Bins where scores are: edges that follow from the noisy counts of an earlier evaluation, which were paid for (N4).
+"""Bins where scores are: edges that follow from the noisy counts of an earlier look, which were paid for (N4).
 
 Public facts say where scores can be. Counts that were released say where they are, and edges may depend on whatever
 was released before (hypothesis 2 of N4): from there on they are as public as the counts.
+
+Noise costs the area under the ROC curve ``deviation^2 sum g^2``, where g is a cell's share of the other class below it
+less the area, over the rows of its class; a bin hides the pairs within it. Edges are those for which the interval and
+what bins hide are shortest together, if scores lie as the look says. That is a guess, and only edges rest on it.
 """
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.certify.claims import Noise
-from equipoise.planning.evaluation import FEWEST, bins
-from equipoise.planning.laws import deviation_of
+from equipoise.planning.evaluation import FEWEST
 
 Array = NDArray[np.float64]
 
-# So many rows of the rarer class, over the noise's variance, carry one bin: their noise is what widens the area's
-# interval. Chosen with the table of docs/evaluation.md in view.
-ROWS_A_BIN = 1.5
+# Edges are chosen among so many places.
+_PLACES = 161
+# Counts below so many deviations of their noise are taken for nothing.
+_SEEN = 1.5
+# How far the rarer class lies from the other, in deviations of that: the shifts that are weighed, and their weights
+# before anything is seen, those of a normal law of this middle and width (areas of 0.76, and 0.56 to 0.9).
+_SHIFTS, _MIDDLE, _WIDTH = np.linspace(-3.0, 3.0, 61), 1.0, 0.8
+# Deviations on either side of a normal number with a chance of 95 %.
+_SIDES = 1.96
+# Rounds in which the price of noise is found: it follows from how much there is.
+_ROUNDS = 6
 
 
-def bins_for(rare: float, n_samples: int, noise: Noise) -> int:
-    """Return how many bins a score has if the rarer class has about so many rows: no more than those of the rule.
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Where a look saw margins: the chances of the places between `grid`, of either class, and rows of the rarer one.
 
-    The area under the ROC curve sums the noise of one cell of the rarer class a bin, over its rows: of the variance
-    that sampling has this is a share like ``bins deviation^2/rows``.
-
-    Examples
-    --------
-    >>> noise = Noise("laplace", 40 / 9, 1)
-    >>> [bins_for(rare, 10_000, noise) for rare in (5000, 1000, 500, 100)]
-    [16, 16, 8, 6]
+    `common` is which class has more rows; chances are its, and then the rarer one's.
     """
-    carried = rare / (ROWS_A_BIN * deviation_of(noise) ** 2)
-    return round(min(max(carried, FEWEST), bins(n_samples, 2, noise)))
+
+    grid: Array
+    chances: tuple[Array, Array]
+    common: int
+    rare: float
 
 
-def edges_where(rows: Array, margins: Array, reach: tuple[float, float], count: int, least: float) -> tuple[float, ...]:
-    """Return the inner edges of so many bins of margins that are about equally full; one of them is 0.
+def seen(rows: Array, margins: Array, reach: tuple[float, float], deviation: float) -> Seen:
+    """Return where margins lie, by noisy counts of both classes in bins between edges.
 
-    Full is meant of a mixture of the two classes' laws, each with the weight ``1/sqrt(rows)``: noise costs the rarer
-    class more, so that bins lie where its rows are. Between the edges at which counts were cumulated, and beyond them,
-    margins are taken as normal: quantiles are interpolated linearly in their normal scores.
-
-    Parameters
-    ----------
-    rows : array, 2 x bins
-        Noisy counts of both classes; below 0 they count as 0.
-    margins : array
-        The inner edges of those bins.
-    reach : pair of float
-        Where margins can lie at all.
-    count : int
-        How many bins there shall be.
-    least : float
-        Shares below this one, and above 1 less it, are noise.
+    The commoner class is told by its own counts: between edges, and beyond them, margins are taken as normal. Of the
+    rarer one noise leaves little, so that its law is the other's, tilted: ``exp(shift margin/deviation)`` times as
+    likely, a mean over shifts, each by how well it tells the counts of the rarer class.
 
     Examples
     --------
-    >>> rows = np.array([[30.0, 600.0, 340.0, 20.0], [-4.0, 10.0, 60.0, 30.0]])
-    >>> found = edges_where(rows, np.array([-2.0, 0.0, 2.0]), (-6.0, 6.0), 6, 0.01)
-    >>> [round(edge, 2) for edge in found]
-    [0.0, 0.42, 1.01, 1.59, 2.32]
+    >>> rows = np.array([[300.0, 6000.0, 3000.0, 200.0], [-40.0, 100.0, 600.0, 300.0]])
+    >>> found = seen(rows, np.array([-2.0, 0.0, 2.0]), (-6.0, 6.0), 50.0)
+    >>> middles = 0.5 * (found.grid[1:] + found.grid[:-1])
+    >>> found.common, round(found.rare), [round(float(middles @ law), 1) for law in found.chances]
+    (0, 1052, [-0.3, 1.4])
     """
     from scipy.special import ndtr, ndtri
 
-    seen = np.maximum(rows, 0.0)
-    totals = np.maximum(np.sum(seen, axis=1), 1.0)
-    law = totals**-1.5 @ seen
-    upto = np.clip(np.cumsum(law)[:-1] / max(float(np.sum(law)), 1e-300), least, 1.0 - least)
-    normal = ndtri(upto)
+    common = int(np.argmax(np.sum(rows, axis=1)))
+    counted = np.where(rows[common] > _SEEN * deviation, rows[common], 0.0)
+    total = max(float(np.sum(counted)), 1.0)
+    least = min(deviation / total, 0.25)
+    normal = ndtri(np.clip(np.cumsum(counted)[:-1] / total, least, 1.0 - least))
     # Where cumulated shares do not grow there is nothing between two edges: the first of them is kept.
     apart = np.r_[True, np.diff(normal) > 1e-9]
-    normal, margins = normal[apart], margins[apart]
-    wanted = np.arange(1, count) / count
-    if len(margins) == 1:
+    normal, known = normal[apart], margins[apart]
+    if len(known) == 1:
         # All rows lie on one side of one edge, or nothing was seen: a width of a third of the way to either end.
-        width = max(margins[0] - reach[0], reach[1] - margins[0], 1e-9) / 3.0
-        normal, margins = np.r_[normal, normal + 1.0], np.r_[margins, margins + width]
-    below, above = (np.diff(margins[part]) / np.diff(normal[part]) for part in (slice(0, 2), slice(-2, None)))
-    scores = ndtri(wanted)
-    found = np.interp(scores, normal, margins)
-    found = np.where(scores < normal[0], margins[0] + (scores - normal[0]) * below, found)
-    found = np.where(scores > normal[-1], margins[-1] + (scores - normal[-1]) * above, found)
-    found = np.clip(found, *reach)
-    # Decisions change at 0: the edge that is nearest to it, in rows, is moved there.
-    found[np.argmin(np.abs(wanted - ndtr(np.interp(0.0, margins, normal))))] = 0.0
-    return tuple(sorted({float(edge) for edge in found}))
+        width = max(known[0] - reach[0], reach[1] - known[0], 1e-9) / 3.0
+        normal, known = np.r_[normal, normal + 1.0], np.r_[known, known + width]
+    below, above = (np.diff(known[part]) / np.diff(normal[part]) for part in (slice(0, 2), slice(-2, None)))
+    normal = np.r_[normal[0] - 9.0, normal, normal[-1] + 9.0]
+    known = np.r_[known[0] - 9.0 * below, known, known[-1] + 9.0 * above]
+    low, high = np.clip(np.interp([-4.5, 4.5], normal, known), *reach)
+    # Decisions change at 0, which is an edge wherever margins lie: there is a place on either side of it.
+    beyond = max((high - low) / _PLACES, 1e-9)
+    outer = min(low, 0.0) - beyond, max(high, 0.0) + beyond
+    grid = np.unique(np.r_[np.linspace(low, high, _PLACES), 0.0, outer])
+    upto = ndtr(np.interp(grid, known, normal))
+    upto[0], upto[-1] = 0.0, 1.0
+    law, middles = np.diff(upto), 0.5 * (grid[1:] + grid[:-1])
+    mean = float(law @ middles)
+    spread = max(math.sqrt(max(float(law @ (middles - mean) ** 2), 0.0)), 1e-12)
+    tilts = np.outer((1.0 - 2.0 * common) * _SHIFTS, (middles - mean) / spread) + np.log(np.maximum(law, 1e-300))
+    tilted = np.exp(tilts - np.max(tilts, axis=1, keepdims=True))
+    tilted /= np.sum(tilted, axis=1, keepdims=True)
+    bins = np.searchsorted(margins, middles)[:, None] == np.arange(len(margins) + 1)
+    shares, found = tilted @ bins, rows[1 - common]
+    fitted = np.maximum(shares @ found / np.sum(shares**2, axis=1), 1.0)
+    misses = np.sum((found - fitted[:, None] * shares) ** 2, axis=1) / deviation**2
+    fits = -0.5 * (misses + ((_SHIFTS - _MIDDLE) / _WIDTH) ** 2)
+    weights = np.exp(fits - np.max(fits))
+    weights /= np.sum(weights)
+    return Seen(grid, (law, weights @ tilted), common, float(weights @ fitted))
+
+
+def edges_where(found: Seen, n_samples: int, deviation: float, most: int) -> tuple[float, ...]:
+    """Return the inner edges of at most so many bins of margins, and of six at least; one of them is 0.
+
+    Of all such edges they have the smallest ``2 * 1.96 sqrt(1 + noise) + hidden``: the length of the area's interval
+    and what bins hide of it on one side, both in deviations that sampling has.
+
+    Parameters
+    ----------
+    found : Seen
+        Where margins lie.
+    n_samples : int
+        How many rows are counted.
+    deviation : float
+        That of the noise on a count.
+    most : int
+        How many bins there are at most.
+
+    Examples
+    --------
+    >>> rows = np.array([[300.0, 6000.0, 3000.0, 200.0], [-40.0, 100.0, 600.0, 300.0]])
+    >>> found = seen(rows, np.array([-2.0, 0.0, 2.0]), (-6.0, 6.0), 50.0)
+    >>> [round(edge, 1) for edge in edges_where(found, 10_000, 6.3, 10)]
+    [-0.7, -0.3, 0.0, 0.4, 0.7, 1.0, 1.3, 1.8, 2.4]
+    """
+    rare = min(max(found.rare, 1.0), 0.5 * n_samples)
+    law, other = found.chances
+    upto, others = (np.r_[0.0, np.cumsum(each)] for each in (law, other))
+    halves, others_above = 0.5 * (upto[1:] + upto[:-1]), 1.0 - 0.5 * (others[1:] + others[:-1])
+    area = float(other @ halves)
+    spread, spread_of_others = float(other @ (halves - area) ** 2), float(law @ (others_above - area) ** 2)
+    sampling = spread / rare + spread_of_others / (n_samples - rare)
+    # Where classes are told apart sampling is next to nothing, and so is what can be hidden.
+    sampling = max(sampling, 1e-6 / rare)
+    # A bin from place i to place j: half the pairs in it are won, whichever are.
+    won = np.r_[0.0, np.cumsum(other * halves)]
+    middle, middle_of_others = (0.5 * (each[:, None] + each[None, :]) for each in (upto, others))
+    within = (won[None, :] - won[:, None]) - (others[None, :] - others[:, None]) * middle
+    hidden = np.abs(within) / math.sqrt(sampling)
+    noise = ((middle - area) / rare) ** 2 + ((1.0 - middle_of_others - area) / (n_samples - rare)) ** 2
+    noise *= deviation**2 / sampling
+    places = np.arange(len(found.grid))
+    zero = int(np.argmin(np.abs(found.grid)))
+    crossing = (places[:, None] < zero) & (places[None, :] > zero)
+    hidden = np.where((places[None, :] <= places[:, None]) | crossing, np.inf, hidden)
+    total, path = 1.0, [0]
+    for _ in range(_ROUNDS):
+        # The slope of 2 * 1.96 sqrt(1 + noise).
+        path = _cheapest(hidden + _SIDES / math.sqrt(1.0 + total) * noise, most)
+        total = float(np.sum(noise[path[:-1], path[1:]]))
+    return tuple(float(edge) for edge in found.grid[path[1:-1]])
+
+
+def _cheapest(costs: Array, most: int) -> list[int]:
+    """Return the way from the first place to the last with the least cost, in at most so many steps, at least six."""
+    best = np.full(len(costs), np.inf)
+    best[0] = 0.0
+    before, ends = [], []
+    for _ in range(most):
+        reached = best[:, None] + costs
+        before.append(np.argmin(reached, axis=0))
+        best = np.min(reached, axis=0)
+        ends.append(best[-1])
+    fewest = min(FEWEST, most, len(costs) - 1)
+    steps = fewest + int(np.argmin(ends[fewest - 1 :]))
+    path = [len(costs) - 1]
+    for step in range(steps - 1, -1, -1):
+        path.append(int(before[step][path[-1]]))
+    return path[::-1]

@@ -1,11 +1,12 @@
 """Evaluations of released models: the noise that a budget needs, the bins that so many rows carry, the plan (N4)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from equipoise.certify.certificate import Certificate, Terms
 from equipoise.certify.claims import Noise
-from equipoise.certify.claims.evaluation import Cells, Evaluation
+from equipoise.certify.claims.evaluation import Cells, Evaluation, Looked
 from equipoise.errors import BudgetImpossible
 from equipoise.planning.issue import checked
 from equipoise.planning.laws import deviation_of, known
@@ -189,7 +190,7 @@ class EvaluationRequest:
     """The public inputs from which an evaluation's certificate follows.
 
     `against_the_rest` says that the second of the cells' two classes is one of several of the model's, and the first
-    all others.
+    all others. A `look` comes before the counts, and is paid for from the same budget.
     """
 
     terms: Terms
@@ -198,6 +199,36 @@ class EvaluationRequest:
     model: str
     cells: Cells
     against_the_rest: bool = False
+    look: "Look | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A first look: the share of the budget that it costs, and the cells in which it counts."""
+
+    share: float
+    cells: Cells
+
+
+def spent_on(budget: Budget, share: float) -> tuple[Budget, Budget]:
+    """Return a budget in two: that of a first look, a share of it, and what is left, which together are no more.
+
+    Examples
+    --------
+    >>> look, rest = spent_on(Budget(0.5), 0.1)
+    >>> look.epsilon, rest.epsilon
+    (0.05, 0.44999999999999996)
+    """
+    parts = []
+    for whole in (budget.epsilon, budget.delta):
+        first = share * whole
+        rest = whole - first
+        # A rounded difference may be larger than the difference.
+        while Fraction(first) + Fraction(rest) > Fraction(whole):
+            rest = math.nextafter(rest, 0.0)
+        parts.append((first, rest))
+    (first, rest), (first_delta, rest_delta) = parts
+    return Budget(first, first_delta), Budget(rest, rest_delta)
 
 
 def issue_evaluation(request: EvaluationRequest) -> Certificate:
@@ -209,14 +240,42 @@ def issue_evaluation(request: EvaluationRequest) -> Certificate:
     >>> issue_evaluation(asked).verify()
     ()
     """
-    terms, cells = request.terms, request.cells
+    if request.look is not None:
+        return _issue_looked(request, request.look)
+    claim = _counts(request)
+    checked(claim)
+    return Certificate.seal(request.terms, claim, _notes(claim, request).plain())
+
+
+def _counts(request: EvaluationRequest) -> Evaluation:
+    """Return the claim of counts in the cells of a request, for all of its budget."""
+    cells = request.cells
     one = noise_on_counts(request.budget, bool(cells.further))
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
     budget = request.budget if one.law == "gaussian" else Budget(request.budget.epsilon)
-    further = further_noise(one, cells)
-    claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise, further_noise=further)
+    about = request.terms.n_samples, request.release, request.model
+    return Evaluation(budget, *about, cells, noise, further_noise=further_noise(one, cells))
+
+
+def _issue_looked(request: EvaluationRequest, look: Look) -> Certificate:
+    """Return the one certificate of a first look and of counts in bins that follow from it (N3)."""
+    first, rest = spent_on(request.budget, look.share)
+    before = _counts(replace(request, budget=first, cells=look.cells))
+    after = _counts(replace(request, budget=rest))
+    budget = request.budget if before.budget.delta + after.budget.delta else Budget(request.budget.epsilon)
+    claim = Looked(budget, request.terms.n_samples, (before, after))
     checked(claim)
-    return Certificate.seal(terms, claim, _notes(claim, request).plain())
+    notes = _notes(after, request)
+    seen = (
+        f"- a first look, for epsilon {first.epsilon:.6g} of {request.budget.epsilon:.6g}, counts the same rows in "
+        f"{before.noise.dimension} cells with {before.law} noise of scale {before.scale:.6g}",
+        "- from these noisy counts a public rule says where bins are: the counts below have others than were planned, "
+        "perhaps fewer, and the noise that was planned; both together are within the budget (N3)",
+    )
+    (title, steps), *others = notes.sections
+    caveats = tuple(dict.fromkeys((*notes.caveats, *caveats_of(request.terms, claim))))
+    noted = replace(notes, sections=((title, (*seen, *steps)), *others), caveats=caveats)
+    return Certificate.seal(request.terms, claim, noted.plain())
 
 
 def _notes(claim: Evaluation, request: EvaluationRequest) -> Notes:

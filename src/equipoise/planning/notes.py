@@ -15,7 +15,7 @@ from equipoise.planning.menu import Choice
 from equipoise.planning.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
-from equipoise.vocabulary.facts import Bound
+from equipoise.vocabulary.facts import Bound, Budget
 
 ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
 DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
@@ -74,7 +74,28 @@ class Notes:
 def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
     """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
     parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
-    return tuple(dict.fromkeys((*_wasteful(claim), *_not_covered(terms), *parts)))
+    return tuple(dict.fromkeys((*hardly_any(claim.budget), *_wasteful(claim), *_not_covered(terms), *parts)))
+
+
+# Above this epsilon a promise lets somebody who knows two candidates name the right one in 9,999 of 10,000 cases.
+MOST_EPSILON = 10.0
+
+
+def hardly_any(budget: Budget) -> tuple[str, ...]:
+    """Return that a budget protects next to nothing, where it does; it follows from the request alone.
+
+    Examples
+    --------
+    >>> hardly_any(Budget(10.0)), hardly_any(Budget(1e9))[0][:55]
+    ((), 'next to no protection: epsilon = 1e+09 promises hardly ')
+    """
+    if budget.epsilon <= MOST_EPSILON:
+        return ()
+    return (
+        f"next to no protection: epsilon = {budget.epsilon:g} promises hardly more than none, since whoever knows two "
+        f"candidate rows may tell which it was in {100 / (1 + math.exp(-budget.epsilon)):.6g} % of cases; take "
+        f"{MOST_EPSILON:g} or less, better 1",
+    )
 
 
 def _wasteful(claim: Claim) -> Iterator[str]:

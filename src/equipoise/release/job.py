@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Claim, Noise, Trained
 from equipoise.certify.claims.evaluation import Cells as EvaluationCells
+from equipoise.certify.claims.evaluation import Evaluation
 from equipoise.data.cells import Cells, Counts
 from equipoise.data.rows import RowSource
 from equipoise.data.unread import Unread
@@ -62,6 +63,9 @@ class Scoring(Protocol):
 
     def groups(self, rows: Any) -> NDArray[np.int64]:
         """Return the place of the group that every row belongs to; 0 where nobody asked for groups."""
+
+    def after(self, looked: Evaluation) -> Evaluable:
+        """Return the same model, of which a first look has released these counts: bins follow from them."""
 
 
 class Evaluable(Scoring, Protocol):

@@ -29,7 +29,7 @@ KINDS = {
     "stopping": counts.stopping,
     "sufficient-statistics": kinds.products,
 }
-COMPOSITIONS = ("sequence", "disjoint", "held-out", "post-processing")
+COMPOSITIONS = ("sequence", "looked", "disjoint", "held-out", "post-processing")
 
 
 def findings(certificate: dict[str, Any]) -> tuple[Finding, ...]:
@@ -55,7 +55,7 @@ def _checked(claim: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _evaluated(claim: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if claim["kind"] == "held-out" and claim.get("released") is not None:
+    if claim["kind"] in ("held-out", "looked") and claim.get("released") is not None:
         yield claim["released"]
 
 
@@ -98,5 +98,5 @@ def _meets(curve: curves.Curve, budget: dict[str, Any]) -> Finding:
 def _adds_up(claim: dict[str, Any]) -> Finding:
     """Return whether budgets of a sequence add up, or the largest of other parts counts."""
     shares = [part["budget"] for part in claim["of"]]
-    together = within_budget if claim["kind"] == "sequence" else largest_within_budget
+    together = within_budget if claim["kind"] in ("sequence", "looked") else largest_within_budget
     return together("the parts' budgets fit in the whole", shares, claim["budget"])

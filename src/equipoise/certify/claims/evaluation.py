@@ -14,7 +14,7 @@ from ...vocabulary.records import Of
 from .. import laws
 from ..curves import Curve
 from .base import Claim, Noise, holds
-from .compositions import Composition, Disjoint
+from .compositions import Composition, Disjoint, Sequence
 
 # More cells than these nobody reads, and their noise drowns everything.
 MOST_CELLS = 100_000
@@ -104,19 +104,41 @@ class Evaluation(Claim):
         yield from self.cells.conditions()
         count = math.prod(self.cells.shape)
         yield holds(f"{self.noise.dimension} counts have noise, all of {count}", self.noise.dimension == count)
-        yield holds("noise is independent in every cell", self.law in ("laplace", "gaussian"))
         more = self.further_noise or Noise(self.law, self.scale, 0)
         bins = len(self.cells.further) + 1 if self.cells.further else 0
         yield holds(f"{more.dimension} further counts have such noise, all of {bins}", more.dimension == bins)
         yield holds(f"there are at most {MOST_CELLS} cells", count + bins <= MOST_CELLS)
-        yield holds("further noise has the same law", more.law == self.law)
+        yield holds("noise of one law, independent in every cell", {self.law, more.law} in ({"laplace"}, {"gaussian"}))
         yield holds("all counts were released, or none", self.released is None or len(self.released) == count + bins)
-        yield self.noise.drawable()
-        yield more.drawable()
-        yield self.meets()
+        yield from (self.noise.drawable(), more.drawable(), self.meets())
 
 
-class HeldOut(Disjoint):
+class Counted(Composition):
+    """A composition one part of which plans counts, in cells whose edges may be others once the other was released.
+
+    `released` is what was counted, once, with the noise that was planned.
+    """
+
+    planned = 0
+
+    released: Claim | None = None
+
+    def nodes(self) -> Iterator[Claim]:
+        """Yield this claim, its parts' and the evaluation."""
+        yield from Composition.nodes(self)
+        yield from () if self.released is None else self.released.nodes()
+
+    def conditions(self) -> Conditions:
+        """Yield those of the parts together, and that the counts are those that were planned, with the same noise."""
+        yield from super().conditions()
+        both = [part for part in (self.of[self.planned], self.released) if isinstance(part, Evaluation)]
+        noises = {(part.budget, part.n_samples, part.law, part.scale, part.further) for part in both}
+        once = [part.released is not None for part in both] == [False, *(() if self.released is None else (True,))]
+        yield holds("one other part, and rows counted once as planned", len(self.of) == 2 and len(noises) == 1 and once)
+        yield from () if self.released is None else self.released.conditions()
+
+
+class HeldOut(Counted, Disjoint):
     """Counts of rows that are held out by place, and a training on the other rows: parts in this order (N3, N4).
 
     The first part plans the counts, under no release's name, in cells whose edges may be others once there are weights.
@@ -126,21 +148,15 @@ class HeldOut(Disjoint):
 
     kind = "held-out"
 
-    released: Claim | None = None
-
     # Nothing was chosen: the training stands for the whole.
     trained = Composition.trained
 
-    def nodes(self) -> Iterator[Claim]:
-        """Yield this claim, its parts' and the evaluation."""
-        yield from Composition.nodes(self)
-        yield from () if self.released is None else self.released.nodes()
 
-    def conditions(self) -> Conditions:
-        """Yield those of disjoint parts, and that the counts are those that were planned, with the same noise."""
-        yield from Disjoint.conditions(self)
-        both = [part for part in (self.of[0], self.released or self.of[0]) if isinstance(part, Evaluation)]
-        noises = {(part.budget, part.n_samples, part.law, part.scale, part.further) for part in both}
-        once = [part.released is not None for part in both] == [False, self.released is not None]
-        yield holds("one training, and held-out rows counted once", len(self.of) == 2 and len(noises) == 1 and once)
-        yield from () if self.released is None else self.released.conditions()
+class Looked(Counted, Sequence):
+    """A first look at rows, and counts of the same rows in bins that follow from it: parts in this order (N3, N4).
+
+    The second part plans the counts, in the cells that they would have without a look; `released` is what was counted.
+    """
+
+    kind = "looked"
+    planned = 1

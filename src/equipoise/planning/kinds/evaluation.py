@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from equipoise.certify.claims import Claim
-from equipoise.certify.claims.evaluation import Evaluation
+from equipoise.certify.claims.evaluation import Evaluation, Looked
 from equipoise.planning.kinds.base import Words
 
 
@@ -19,3 +19,11 @@ class EvaluationWords(Words):
         """Yield how noise is drawn, and what figures need besides privacy."""
         yield "the noise on counts is drawn exactly, Laplace noise on whole numbers (N4, D7)"
         yield "what figures say of new rows holds if these rows had no part in the model or in its choice"
+
+
+class LookedWords(Words):
+    """Counts in bins that follow from a first look at the same rows."""
+
+    claim: ClassVar[type[Claim]] = Looked
+    words: ClassVar[str] = "a first look at rows, and noise on counts of them in bins that follow from it"
+    changes: ClassVar[str] = EvaluationWords.changes
