@@ -130,7 +130,7 @@ def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]
     --------
     >>> counts = NoisyCounts((0.5,), np.array([[[6120, 711], [905, 2270]]]), "laplace", 4.0, 10_000)
     >>> print(calibration_error(counts, np.array([0.25, 0.75]), [0]))
-    0.0886 [0.08034, 0.09592] (sampling 0.0038, noise 0.00063)
+    0.0886 [0.08134, 0.09595] (sampling 0.0038, noise 0.00063)
     """
     rows = np.sum(rebalanced(counts)[list(groups)], axis=0)
     return error_of(CalibrationErrors(counts, rows[None], middles, np.array(float(len(groups)))))
