@@ -20,7 +20,7 @@ def test_one_difference_is_missed_from_below_and_above_as_often_as_it_may_be(tru
     seen = true + norm.ppf((np.arange(4000) + 0.5) / 4000)[:, None]
     below = np.mean(sums(seen, 1.0).too_small(np.full(4000, true)))
     above = np.mean(np.abs(seen[:, 0]) + norm.ppf(0.975) < true)
-    # The upper end's chance is overstated by a normal tail, at most as a half of all; moments leave 0.002 of the sum open.
+    # The upper end's chance is overstated by a normal tail, at most as a half of all; moments leave 0.002 open.
     assert below + above <= 0.052
     assert below >= 0.023
 
