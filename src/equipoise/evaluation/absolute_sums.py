@@ -143,7 +143,9 @@ class AbsoluteSums:
         linear = self._spread(true, variances, np.ones_like(true))
         above = np.minimum(ndtr(-(added + float(ndtri(1.0 - 0.5 * error)) * linear) / spread), 0.5 * error)
         level = -ndtri(error - above)
-        tail = level + (level**2 - 1.0) / 6.0 * skewed + (level**3 - 3.0 * level) / 24.0 * heavy
+        # What rows have in common makes their fourth cumulant smaller than the sum over bins: it may make a tail longer,
+        # and never shorter.
+        tail = level + (level**2 - 1.0) / 6.0 * skewed + np.maximum(level**3 - 3.0 * level, 0.0) / 24.0 * heavy
         return np.asarray(apart - tail)
 
     def nearest(self, threshold: Array) -> Array:
