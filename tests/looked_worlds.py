@@ -109,8 +109,8 @@ def holds(counts: NoisyCounts, chances: Array) -> dict[str, bool]:
     found["area"] = _accepted(area, float(laws[1] @ above(count) @ laws[0]), area.error)
     place = np.eye(count)[joined(count, counts.n_samples)]
     truth = np.sum(np.abs((chances[1] - middles * chances.sum(axis=0)) @ place))
-    low, up = CalibrationErrors(counts, rows, middles, np.array(1.0)).intervals()
-    found["calibration error"] = bool(low[0] <= truth + 1e-12 and truth <= up[0])
+    errors, truths = CalibrationErrors(counts, rows, middles, np.array(1.0)), np.array([truth])
+    found["calibration error"] = bool(~errors.too_small(truths)[0] & ~errors.too_large(truths)[0])
     return found
 
 

@@ -372,8 +372,7 @@ def _calibration_error_of_three(population: Population, told: NoisyCounts, rows:
     of_rows, chances = (np.tensordot(each, sums, 3) for each in (rows, population.chances))
     joint = np.eye(len(middles))[joined(len(middles), population.template.n_samples)]
     truth = np.sum(np.abs((chances[1] - middles * chances.sum(axis=0)) @ joint))
-    low, high = CalibrationErrors(told, of_rows, middles, sums.sum(axis=(0, 1, 2))).intervals()
-    return (low <= truth + 1e-12) & (truth <= high)
+    return _within(CalibrationErrors(told, of_rows, middles, sums.sum(axis=(0, 1, 2))), truth, len(rows))
 
 
 def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -381,8 +380,13 @@ def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -
     place = np.eye(len(middles))[joined(len(middles), n)]
     group = population.chances[-1]
     truth = np.sum(np.abs((group[1] - middles * group.sum(axis=0)) @ place)) / np.sum(group)
-    low, high = CalibrationErrors(told, rows[:, -1], middles, np.array(1.0)).intervals()
-    return (low <= truth + 1e-12) & (truth <= high)
+    return _within(CalibrationErrors(told, rows[:, -1], middles, np.array(1.0)), truth, len(rows))
+
+
+def _within(errors: CalibrationErrors, truth: float, worlds: int) -> Mask:
+    """What is refused neither as too small nor as too large is in the interval."""
+    hypotheses = np.full(worlds, truth)
+    return ~errors.too_small(hypotheses) & ~errors.too_large(hypotheses)
 
 
 def _mean_of_recalls(population: Population, told: NoisyCounts, rows: Array) -> Mask:

@@ -1,9 +1,10 @@
 """Means of bounded things over all rows: log loss, Brier score, errors of regressions; and ratios of such means (N4).
 
 Each cell stands for one public value. A hypothesis about the mean is tested by the sum of ``value - hypothesis`` over
-the rebalanced counts. Its noise is known. Its sampling law is that of n rows from estimated chances of cells, tilted
-so that the hypothesis is true: a share of the rows is moved to the extreme cell on the hypothesis' side. For values 0
-and 1 this is the exact binomial law; otherwise chances are estimated, and coverage is measured, not proved.
+the rebalanced counts. Its noise is known. Its sampling law is that of n rows from the chances of cells nearest to the
+counts, tilted so that the hypothesis is true: a share of the rows is moved to the extreme cell on the hypothesis' side.
+For values 0 and 1 this is the exact binomial law; otherwise chances are estimated, and coverage is measured, not
+proved.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,29 @@ def estimated_chances(rows: Array) -> Array:
     kept = np.maximum(rows, 0.0)
     total = np.sum(kept, axis=-1, keepdims=True)
     return np.asarray(np.where(total > 0.0, kept / np.where(total > 0.0, total, 1.0), 1.0 / rows.shape[-1]))
+
+
+def nearest_chances(rows: Array, cells: Array) -> Array:
+    """Return the chances nearest to counts with noise (questions x kinds) that add up to the number of rows.
+
+    Least squares in deviations of the noise, whose variance is in proportion to `cells`: every count less the same
+    multiple of its cells, and none where nothing is left. Counts below zero so take rows off those above it: if they
+    were merely taken as zero, what noise adds to the empty cells would stay, and rows that are few and worth much would
+    seem to be many that are worth less.
+
+    Examples
+    --------
+    >>> nearest_chances(np.array([[97.0, 4.0, 1.0, -2.0]]), np.ones(4)).round(3)
+    array([[0.963, 0.033, 0.003, 0.   ]])
+    """
+    share = rows / cells
+    order = np.argsort(-share, axis=1)
+    sums, sizes = (np.cumsum(np.take_along_axis(each, order, 1), axis=1) for each in np.broadcast_arrays(rows, cells))
+    total = sums[:, -1:]
+    taken = (sums - total) / sizes
+    last = np.sum(np.take_along_axis(share, order, 1) > taken, axis=1) - 1
+    left = np.maximum(rows - cells * np.take_along_axis(taken, last[:, None], 1), 0.0)
+    return np.asarray(left / np.sum(left, axis=1, keepdims=True))
 
 
 def tilted(values: Array, chances: Array) -> Array:
@@ -77,7 +101,8 @@ class MeansTest:
         self.compared = compared
         self.kept = np.flatnonzero(cells)
         self.counts, self.rows, self.deviations = counts, rows[:, self.kept], deviations
-        self.cells, self.chances = cells[self.kept].astype(float), estimated_chances(self.rows)
+        self.cells = cells[self.kept].astype(float)
+        self.chances = nearest_chances(self.rows, self.cells)
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
         """Return how likely so large, and so small, a sum of deviations is, if the hypotheses are true."""
