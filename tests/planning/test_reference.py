@@ -410,4 +410,4 @@ def test_noise_costs_a_regression_by_the_square_of_its_evidence(monkeypatch):
         noises.append(ridge_share(imagined, 0.02, 0.01, 0.03) - shortfalls[-1])
     reference.reference.cache_clear()
     np.testing.assert_allclose(shortfalls, shortfalls[0], rtol=1e-12)
-    assert np.mean(noises) == pytest.approx(menu.DOUBTED * noises[1], rel=1e-9)
+    assert np.mean(noises) == pytest.approx(menu.DOUBTED["regression"] * noises[1], rel=1e-9)

@@ -18,15 +18,11 @@ from equipoise.vocabulary.discovery import look_up, split_name
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
 
-# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
-# preferred one, if that costs no more than this factor: for classes alone.
-DROWNED = 0.4
-ROUGH_RESOLUTION = 1.15
-
-# How much evidence a typical prediction carries nobody knows. In a regression, where the loss is as curved everywhere,
-# plans are compared by their mean cost with half of it, with it and with twice of it: what noise costs, as a share of
-# what is at stake, goes with one over its square.
-DOUBTED = (4 + 1 + 1 / 4) / 3
+# How much evidence a typical prediction carries nobody knows. Plans are compared by their mean cost with less of it,
+# with it and with more: what noise costs, as a share of what is at stake, goes with one over its square. A regression
+# is imagined with half and twice as much; between classes, which some tables tell far better than others, it is a
+# factor of 2.4 either way, with which noise counts nine quarters (docs/mechanisms.md).
+DOUBTED = {"regression": (4 + 1 + 1 / 4) / 3, "classification": 9 / 4}
 
 AUTOMATIC = "auto"
 
@@ -103,16 +99,15 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         )
     task = losses.named(request.loss).task
     if task == "regression":
-        found = [_doubted(plan) for plan in found]
+        found = [replace(plan, share=_doubted(plan, task)) for plan in found]
     found.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
-    equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
+    # The cost of a model of classes is compared with that of other encodings and of batches as well: it stays.
+    compared = [plan.share if task == "regression" else _doubted(plan, task) for plan in found]
+    least = min(compared) + RESOLUTION
+    equal = [plan for plan, cost in zip(found, compared, strict=True) if cost <= least]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
-    if planner_of(chosen.claim).flattered and task == "classification" and chosen.share > DROWNED:
-        limit = chosen.share * ROUGH_RESOLUTION
-        calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
-        chosen = min(calm, key=lambda plan: plan.share, default=chosen)
     reason = "taken: the smallest modelled cost"
     if faithful:
         reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
@@ -128,10 +123,9 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     return chosen, tuple(lines)
 
 
-def _doubted(plan: Plan) -> Plan:
-    """Return a plan of a regression with its mean cost over how much evidence there may be."""
-    finite = plan.share < float("inf")
-    return replace(plan, share=plan.share + (DOUBTED - 1) * plan.noise) if finite else plan
+def _doubted(plan: Plan, task: str) -> float:
+    """Return the mean cost of a plan over how much evidence there may be."""
+    return plan.share + (DOUBTED[task] - 1) * plan.noise if plan.share < float("inf") else plan.share
 
 
 def _preferred(plan: Plan) -> bool:
