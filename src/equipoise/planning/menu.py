@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-4
 # How much evidence a typical prediction carries nobody knows. Plans are compared by their mean cost with less of it,
 # with it and with more: what noise costs, as a share of what is at stake, goes with one over its square. A regression
 # is imagined with half and twice as much; between classes, which some tables tell far better than others, it is a
-# factor of 2.4 either way, with which noise counts nine quarters (docs/mechanisms.md).
+# factor of 2.36 either way, with which noise counts nine quarters (docs/mechanisms.md).
 DOUBTED = {"regression": (4 + 1 + 1 / 4) / 3, "classification": 9 / 4}
 
 AUTOMATIC = "auto"
