@@ -82,7 +82,8 @@ def bound_table(cells: list[Cell], task: str) -> str:
     rows = []
     for epsilon, approximate, measure in product(EPSILONS, (False, True), (0,) if task == "regression" else (0, 1)):
         some = [cell for cell in cells if (cell.epsilon, cell.approximate) == (epsilon, approximate)]
-        names = [name for name in MECHANISMS[task] if all(name in cell.found for cell in some)]
+        # "auto" may take a plan that has no name, of a few directions.
+        names = [name for name in (*MECHANISMS[task], "auto") if all(name in cell.found for cell in some)]
         regrets = np.array([[cell.regret(name, names, measure) for name in names] for cell in some])
         place, mean, worst = least(regrets)
         error = np.sqrt(sum(cell.error(names[place], names, measure) ** 2 for cell in some)) / len(some)

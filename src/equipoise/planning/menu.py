@@ -8,9 +8,10 @@ from equipoise.certify import laws
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan, Planner, named, planner_of
+from equipoise.planning.kinds.objective import PROJECTION_GAIN
 from equipoise.planning.laws import ANY
 from equipoise.planning.long_tables import batches_beside
-from equipoise.planning.reference import RESOLUTION
+from equipoise.planning.reference import RESOLUTION, of_problem
 from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -97,6 +98,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         raise refusals.get("output") or NoTheoremApplies(
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
+    found = _worth_reducing(found)
     task = losses.named(request.loss).task
     if task == "regression":
         found = [replace(plan, share=_doubted(plan, task)) for plan in found]
@@ -123,6 +125,17 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     return chosen, tuple(lines)
 
 
+def _worth_reducing(found: list[Plan]) -> list[Plan]:
+    """Return the plans without one on a few directions that wins too little over the cheapest of all columns."""
+    of_all = min((plan.share for plan in found if not _directions(plan)), default=float("inf"))
+
+    def wins_enough(plan: Plan) -> bool:
+        nothing = of_problem(plan.claim.problem, plan.claim.n_features).nothing
+        return nothing - plan.share > PROJECTION_GAIN * (nothing - of_all)
+
+    return [plan for plan in found if not _directions(plan) or wins_enough(plan)]
+
+
 def _doubted(plan: Plan, task: str) -> float:
     """Return the mean cost of a plan over how much evidence there may be."""
     return plan.share + (DOUBTED[task] - 1) * plan.noise if plan.share < float("inf") else plan.share
@@ -133,8 +146,12 @@ def _preferred(plan: Plan) -> bool:
 
 
 def _line(plan: Plan, verdict: str) -> Choice:
-    claim, directions = plan.claim, getattr(plan.claim, "projection", 0)
-    return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, directions)
+    claim = plan.claim
+    return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, _directions(plan))
+
+
+def _directions(plan: Plan) -> int:
+    return int(getattr(plan.claim, "projection", 0))
 
 
 def _by_batches(request: Request, chosen: Plan) -> tuple[Plan | None, list[Choice]]:
