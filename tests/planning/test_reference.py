@@ -399,9 +399,9 @@ def test_a_plan_of_a_regression_says_what_of_its_cost_is_noise(kind):
 
 
 def test_noise_costs_a_regression_by_the_square_of_its_evidence(monkeypatch):
-    """So the mean over half, once and twice the evidence counts noise 1.75 times, of a plan that stays as it is."""
+    """So the cost of a plan that stays as it is follows from its noise at every evidence, up to that of nothing."""
     usual, noises, shortfalls = reference.EVIDENCE["regression"], [], []
-    for factor in (0.5, 1.0, 2.0):
+    for factor in menu.EVIDENCES:
         reference.reference.cache_clear()
         with monkeypatch.context() as changed:
             changed.setitem(reference.EVIDENCE, "regression", factor * usual)
@@ -410,7 +410,10 @@ def test_noise_costs_a_regression_by_the_square_of_its_evidence(monkeypatch):
         noises.append(ridge_share(imagined, 0.02, 0.01, 0.03) - shortfalls[-1])
     reference.reference.cache_clear()
     np.testing.assert_allclose(shortfalls, shortfalls[0], rtol=1e-12)
-    assert np.mean(noises) == pytest.approx(menu.DOUBTED["regression"] * noises[1], rel=1e-9)
+    plan = dataclasses.replace(planned("objective", "squared"), share=shortfalls[1] + noises[1], noise=noises[1])
+    assert menu._doubted(plan, "regression") == pytest.approx(np.mean(np.add(shortfalls, noises)), rel=1e-9)
+    drowned = dataclasses.replace(plan, share=1.9, noise=1.0)
+    assert menu._doubted(drowned, "regression") == pytest.approx((2.0 + 1.9 + 0.9 + 0.25) / 3, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -441,7 +444,7 @@ def test_doubt_about_the_evidence_can_decide(monkeypatch):
     domain, budget = Domain(1.0, classes=(0, 1)), Budget(1.0, 11_552**-2.0)
     asked = Request("logistic", "l2", "public", domain, 0.2, 11_552, 50, budget, "auto")
     assert choose(asked)[0].claim.kind == "objective"
-    monkeypatch.setitem(menu.DOUBTED, "classification", 1.0)
+    monkeypatch.setattr(menu, "DOUBTED", 1.0)
     assert choose(asked)[0].claim.kind == "noisy-gradient"
 
 
