@@ -102,6 +102,45 @@ FRESH_KEPT_OUT = (
     Table("carData", "CES11", "importance", SEVERAL),
 )
 
+# Tables that judge: listed on 2026-11-18 before any of them was fitted, looked at by nobody who chose a rule, and
+# measured once when the rules were settled.
+JUDGES = (
+    Table("ISLR", "OJ", "Purchase", "MM"),
+    Table("MASS", "biopsy", "class", "malignant", ("ID",)),
+    Table("MASS", "Pima.te", "type", "Yes"),
+    Table("modeldata", "wa_churn", "churn", "Yes"),
+    Table("modeldata", "taxi", "tip", "yes"),
+    Table("openintro", "smoking", "smoke", "Yes", ("amt_weekends", "amt_weekdays", "type")),
+    Table("mlmRev", "Contraception", "use", "Y", ("woman",)),
+    Table("DAAG", "headInjury", "clinically.important.brain.injury", "1"),
+    Table("DAAG", "monica", "outcome", "dead"),
+    Table("Stat2Data", "Titanic", "Survived", "1", ("SexCode",)),
+    Table("DAAG", "dengue", "NoYes", "1"),
+    Table("modeldata", "lending_club", "Class", "bad"),
+    Table("ISLR", "Carseats", "Sales"),
+    Table("ISLR", "College", "Outstate"),
+    Table("ISLR", "Credit", "Balance", None, ("ID",)),
+    Table("ISLR", "Auto", "mpg"),
+    Table("Ecdat", "Computers", "price"),
+    Table("mosaicData", "SaratogaHouses", "price"),
+    Table("modeldata", "Sacramento", "price"),
+    Table("openintro", "bdims", "wgt"),
+    Table("carData", "Salaries", "salary"),
+    Table("openintro", "births14", "weight", None, ("lowbirthweight",)),
+    Table("mlmRev", "Exam", "normexam", None, ("school", "student")),
+    Table("plm", "Wages", "lwage"),
+    Table("dslabs", "olive", "area", SEVERAL, ("region",)),
+    Table("pscl", "vote92", "vote", SEVERAL, ("dem", "rep")),
+    Table("Ecdat", "Yogurt", "choice", SEVERAL, ("id",)),
+    Table("Ecdat", "Catsup", "choice", SEVERAL, ("id",)),
+    Table("Ecdat", "Kakadu", "answer", SEVERAL, ("lower", "upper")),
+    Table("Stat2Data", "Hawks", "Species", SEVERAL, ("BandNumber",)),
+    Table("modeldata", "leaf_id_flavia", "species", SEVERAL),
+    Table("openintro", "fastfood", "restaurant", SEVERAL),
+    Table("Ecdat", "DoctorAUS", "insurance", SEVERAL),
+    Table("Ecdat", "Mode", "choice", SEVERAL),
+)
+
 
 def frame_of(table: Table, folder: Path | None) -> "pd.DataFrame":
     """Return a table as its source has it."""

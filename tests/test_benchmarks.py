@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -136,3 +137,44 @@ def test_a_score_that_fell_beyond_error_is_shown(benchmarks, tmp_path, now, show
     measured(benchmarks, tmp_path, {"plan": "one"}, 0.8)
     record, _ = measured(benchmarks, tmp_path, {"plan": "two"}, now)
     assert bool(benchmarks("stored").regression(record)) == shown
+
+
+# --- what the choice loses --------------------------------------------------------------------------------------------
+
+
+def test_a_regret_among_equals_is_nothing_and_the_best_of_their_means_is_not(benchmarks):
+    choices, generator = benchmarks("choices"), np.random.default_rng(0)
+    names = [f"kind {number}" for number in range(5)]
+    found, above = [], []
+    for _ in range(200):
+        scores = {name: [(score, score) for score in generator.normal(size=20)] for name in names}
+        cell = choices.Cell("a table", "two classes", 1.0, False, scores)
+        found.append(cell.regret(names[0], names))
+        above.append(cell.most(names[0], names))
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found)) < 4 * error
+    assert np.mean(above) > 10 * error
+
+
+def test_a_regret_that_is_there_is_found_with_its_error(benchmarks):
+    choices, generator = benchmarks("choices"), np.random.default_rng(1)
+    scores = {"worse": generator.normal(0.5, 0.02, 100), "better": generator.normal(0.6, 0.02, 100)}
+    found = {name: [(float(score), 0.0) for score in drawn] for name, drawn in scores.items()}
+    cell = choices.Cell("a table", "two classes", 1.0, False, found)
+    assert cell.regret("worse", ["better"]) == pytest.approx(10.0, abs=4 * cell.error("worse", ["better"]))
+    assert 0.1 < cell.error("worse", ["better"]) < 0.5
+    assert cell.regret("better", ["worse"]) == 0.0
+    assert cell.regret("worse", ["better"]) <= cell.most("worse", ["better"]) + 1e-9
+
+
+def test_no_choice_for_tables_that_look_alike_is_better_than_the_bound(benchmarks):
+    equal, generator = benchmarks("equal_facts"), np.random.default_rng(2)
+    regrets = generator.exponential(size=(6, 3))
+    place, mean, worst = equal.least(regrets)
+    assert mean == pytest.approx(regrets.mean(axis=0).min())
+    assert mean == pytest.approx(regrets[:, place].mean())
+    coins = generator.dirichlet(np.ones(3), size=2_000)
+    reached = (regrets @ coins.T).max(axis=0)
+    assert worst <= reached.min() + 1e-4
+    assert worst >= mean - 1e-4
+    assert reached.min() < worst + 0.1

@@ -9,9 +9,10 @@ from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.corners import refuse_drowned_ridge
 from equipoise.planning.kinds import Plan, Planner, named, planner_of
+from equipoise.planning.kinds.objective import PROJECTION_GAIN
 from equipoise.planning.laws import ANY
 from equipoise.planning.long_tables import batches_beside
-from equipoise.planning.reference import RESOLUTION
+from equipoise.planning.reference import RESOLUTION, of_problem
 from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -19,15 +20,13 @@ from equipoise.vocabulary.discovery import look_up, split_name
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
 
-# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
-# preferred one, if that costs no more than this factor: for classes alone.
-DROWNED = 0.4
-ROUGH_RESOLUTION = 1.15
-
-# How much evidence a typical prediction carries nobody knows. In a regression, where the loss is as curved everywhere,
-# plans are compared by their mean cost with half of it, with it and with twice of it: what noise costs, as a share of
-# what is at stake, goes with one over its square.
-DOUBTED = (4 + 1 + 1 / 4) / 3
+# How much evidence a typical prediction carries nobody knows. Plans are compared by their mean cost with less of it,
+# with it and with more: what noise costs, as a share of what is at stake, goes with one over its square. A regression
+# is imagined with half and twice as much, and costs at most what a model costs that says nothing. Between classes,
+# which some tables tell far better than others, it is a factor of 2.36 either way: noise counts nine quarters
+# (docs/mechanisms.md).
+EVIDENCES = (1 / 2, 1.0, 2.0)
+DOUBTED = 9 / 4
 
 AUTOMATIC = "auto"
 
@@ -109,18 +108,18 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         raise refusals.get("output") or NoTheoremApplies(
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
+    found = _worth_reducing(found)
     task = losses.named(request.loss).task
     if task == "regression":
-        found = [_doubted(plan) for plan in found]
+        found = [replace(plan, share=_doubted(plan, task)) for plan in found]
     found.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
-    equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
+    # The cost of a model of classes is compared with that of other encodings and of batches as well: it stays.
+    compared = [plan.share if task == "regression" else _doubted(plan, task) for plan in found]
+    least = min(compared) + RESOLUTION
+    equal = [plan for plan, cost in zip(found, compared, strict=True) if cost <= least]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
-    if planner_of(chosen.claim).flattered and task == "classification" and chosen.share > DROWNED:
-        limit = chosen.share * ROUGH_RESOLUTION
-        calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
-        chosen = min(calm, key=lambda plan: plan.share, default=chosen)
     reason = "taken: the smallest modelled cost"
     if faithful:
         reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
@@ -136,10 +135,25 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     return chosen, tuple(lines)
 
 
-def _doubted(plan: Plan) -> Plan:
-    """Return a plan of a regression with its mean cost over how much evidence there may be."""
-    finite = plan.share < float("inf")
-    return replace(plan, share=plan.share + (DOUBTED - 1) * plan.noise) if finite else plan
+def _worth_reducing(found: list[Plan]) -> list[Plan]:
+    """Return the plans without one on a few directions that wins too little over the cheapest of all columns."""
+    of_all = min((plan.share for plan in found if not _directions(plan)), default=float("inf"))
+
+    def wins_enough(plan: Plan) -> bool:
+        nothing = of_problem(plan.claim.problem, plan.claim.n_features).nothing
+        return nothing - plan.share > PROJECTION_GAIN * (nothing - of_all)
+
+    return [plan for plan in found if not _directions(plan) or wins_enough(plan)]
+
+
+def _doubted(plan: Plan, task: str) -> float:
+    """Return the mean cost of a plan over how much evidence there may be."""
+    if plan.share == float("inf"):
+        return plan.share
+    if task == "classification":
+        return plan.share + (DOUBTED - 1) * plan.noise
+    nothing, short = of_problem(plan.claim.problem, plan.claim.n_features).nothing, plan.share - plan.noise
+    return sum(min(nothing, short + plan.noise / times**2) for times in EVIDENCES) / len(EVIDENCES)
 
 
 def _preferred(plan: Plan) -> bool:
@@ -147,8 +161,12 @@ def _preferred(plan: Plan) -> bool:
 
 
 def _line(plan: Plan, verdict: str) -> Choice:
-    claim, directions = plan.claim, getattr(plan.claim, "projection", 0)
-    return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, directions)
+    claim = plan.claim
+    return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, _directions(plan))
+
+
+def _directions(plan: Plan) -> int:
+    return int(getattr(plan.claim, "projection", 0))
 
 
 def _by_batches(request: Request, chosen: Plan) -> tuple[Plan | None, list[Choice]]:

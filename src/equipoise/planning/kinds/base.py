@@ -97,8 +97,6 @@ class Planner(Words, ABC, Generic[Made]):
     at_the_end: ClassVar[bool] = False
     # Whether it is taken of equals, being the fastest.
     preferred: ClassVar[bool] = False
-    # Whether the modelled cost flatters it where most is lost: a noisy path leaves the range of the quadratic model.
-    flattered: ClassVar[bool] = False
 
     @abstractmethod
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:

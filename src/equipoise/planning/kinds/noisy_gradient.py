@@ -62,7 +62,6 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
     words: ClassVar[str] = "noise in every gradient"
     place: ClassVar[str] = "coordinate of a gradient"
     changes: ClassVar[str] = "a gradient changes by at most (L2)"
-    flattered: ClassVar[bool] = True
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan: all rows in every step, or batches of the size after the colon."""
