@@ -77,6 +77,43 @@ def test_where_curves_are_not_worth_their_noise_the_model_is_the_linear_one():
     assert curve.certificate_.claim == line.certificate_.claim
 
 
+AMOUNTS = (NumberColumn("income", (0, 4500)), NumberColumn("rent", (0, 900), root=False), COLUMNS[1])
+
+
+def test_an_amount_counts_by_its_root_where_classes_are_told_apart_by_lines():
+    """Only lower bounds of 0 say that, shares say nothing, and what the schema says stays."""
+    few = eq.Schema(300, AMOUNTS, SCHEMA.target, **FACTS)
+    roots = [column.root for column in eq.AdditiveClassifier(epsilon=0.5, domain=few)._public_facts.columns]
+    assert roots == [True, False, None]
+    curve = eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=8)._public_facts.columns[0]
+    assert (type(curve), curve.root) == (CurveColumn, None)
+    number = replace(few, target=AMOUNT.target)
+    assert eq.AdditiveRegressor(epsilon=0.5, domain=number)._public_facts.columns == AMOUNTS
+    assert eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=0)._public_facts == few
+
+
+def test_roots_tell_crowded_amounts_apart_and_leave_by_every_way(tmp_path):
+    """Most incomes lie in the lowest tenth of their bounds, where a line hardly moves."""
+    coins = np.random.default_rng(5)
+    income = coins.lognormal(5.0, 1.0, 3000)
+    table = pd.DataFrame({"income": income, "rent": coins.uniform(0, 900, 3000), "dose": coins.uniform(-3, 3, 3000)})
+    table["ill"] = np.where(income > 150, "yes", "no")
+    few = eq.Schema(1500, AMOUNTS, SCHEMA.target, **FACTS)
+    train, test = table[:1500], table[1500:]
+    root = eq.AdditiveClassifier(epsilon=0.3, domain=few, random_state=0).fit(train)
+    assert root.schema_.columns[0].root
+    declared = replace(few, row_norm=root.schema_.row_norm)
+    line = eq.LogisticRegression(epsilon=0.3, domain=declared, random_state=0).fit(train)
+    assert root.score(test, test["ill"]) > line.score(test, test["ill"]) + 0.1
+    odd = pd.DataFrame({"income": [0.0, -1.0, 9e9, np.nan, 1125.0], "rent": 450.0, "dose": 0.0})
+    assert root.to_sklearn().decision_function(odd) == pytest.approx(root.decision_function(odd), abs=1e-9)
+    eq.save(root, tmp_path / "release")
+    assert "root = true" in (tmp_path / "release" / "schema.toml").read_text()
+    again = eq.load(tmp_path / "release")
+    assert np.array_equal(again.decision_function(odd), root.decision_function(odd))
+    assert "income: from its lowest" in (tmp_path / "release" / "report.html").read_text()
+
+
 def test_a_row_norm_is_public_unless_it_was_declared():
     """One row in 40 of evenly spread numbers is longer, whatever is declared stays, and 0 cells change nothing."""
     facts = eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA)._public_facts

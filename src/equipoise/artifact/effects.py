@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import mul
 
 from equipoise.data.schema import Column, CurveColumn, NumberColumn, Schema
 from equipoise.report.release_record import Effect, EffectPoint
 
 Ends = tuple[float, float]
+
+# Into so many parts a cell is cut, or a line, along which the root of a number counts: there it is no straight line.
+PARTS = 8
 
 
 def effects_of(
@@ -21,7 +25,8 @@ def effects_of(
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them. Then pairs.
 
     At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
-    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it.
+    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it. Where
+    the root of a number counts there are points between knots, and lines have an effect as well, because it bends.
 
     Parameters
     ----------
@@ -54,16 +59,14 @@ def effects_of(
         bounds = column.bounds or paid.get(column.name)
         if bounds is None:
             continue
-        shares = [knot / column.cells for knot in range(column.cells + 1)]
         for output, weights in zip(outputs, coefficients, strict=True):
-            hats = weights[place : place + column.cells + 1]
             points = tuple(
                 EffectPoint(
-                    _between(bounds, share),
-                    unit / length * hat,
-                    None if deviation is None else unit / length * deviation,
+                    where,
+                    unit / length * math.fsum(map(mul, entries, weights[place:])),
+                    None if deviation is None else unit / length * deviation * math.hypot(*entries),
                 )
-                for share, hat in zip(shares, hats, strict=True)
+                for where, entries in _entries(column, bounds)
             )
             if all(math.isfinite(point.value) for point in points):
                 found.append(Effect(column.name, output, points))
@@ -100,14 +103,18 @@ def _surfaces(
                 if _is_line(across):
                     table = [[-weight for weight in table[0]], table[0]]
                 named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
-                for knot, line in enumerate(table):
+                for level, line in enumerate(table):
                     if ends is None:
-                        name = across.encoded_names()[knot]
+                        name = across.encoded_names()[level]
                     else:
-                        name = f"{across.name} at {_between(ends, knot / (len(table) - 1)):.4g}"
+                        name = f"{across.name} at {_place(across, ends, level / (len(table) - 1)):.4g}"
                     points = tuple(
-                        EffectPoint(_between(bounds, step / (len(line) - 1)), unit * weight, None)
-                        for step, weight in enumerate(line)
+                        EffectPoint(
+                            _place(along, bounds, (knot + part) / (len(line) - 1)),
+                            unit * (line[knot] * (1 - part) + line[min(knot + 1, len(line) - 1)] * part),
+                            None,
+                        )
+                        for knot, part in _steps(along, len(line) - 1)
                     )
                     if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
@@ -118,15 +125,35 @@ def _is_line(column: Column) -> bool:
     return type(column) is NumberColumn
 
 
-def _between(ends: Ends, share: float) -> float:
-    """Return the place at a share of the way from the lower end to the upper one."""
+def _entries(column: NumberColumn, bounds: Ends) -> Iterator[tuple[float, list[float]]]:
+    """Yield the places at which a curve is drawn, each with the entries of a number there."""
+    cells = column.cells if isinstance(column, CurveColumn) else 1
+    for knot, part in _steps(column, cells):
+        share = (knot + part) / cells
+        entries = [2 * share - 1]
+        if isinstance(column, CurveColumn):
+            entries = [max(0.0, 1 - abs(knot + part - hat)) for hat in range(cells + 1)]
+        yield _place(column, bounds, share), entries
+
+
+def _steps(column: Column, cells: int) -> Iterator[tuple[int, float]]:
+    """Yield the knots at which a column is drawn, and where its root counts parts of the way to the next."""
+    parts = PARTS if getattr(column, "root", False) else 1
+    for step in range(cells * parts):
+        yield step // parts, step % parts / parts
+    yield cells, 0.0
+
+
+def _place(column: Column, ends: Ends, share: float) -> float:
+    """Return the number at a share of the way from the lower end to the upper one, by roots where those count."""
+    share = share * share if getattr(column, "root", False) else share
     return ends[0] * (1 - share) + ends[1] * share
 
 
-def _curves(schema: Schema) -> Iterator[tuple[int, CurveColumn]]:
-    """Yield the curves of a schema, each with the place of its first encoded column."""
+def _curves(schema: Schema) -> Iterator[tuple[int, NumberColumn]]:
+    """Yield the columns of a schema whose effect can bend, each with the place of its first encoded column."""
     place = 0
     for column in schema.columns:
-        if isinstance(column, CurveColumn):
+        if isinstance(column, CurveColumn) or (isinstance(column, NumberColumn) and column.root):
             yield place, column
         place += column.width

@@ -42,15 +42,30 @@ class Scaled(Writing):
     >>> Scaled((20, 60), None, indicator=True)(np.array([60.0, 15.0, np.nan]), entries, squares)
     >>> entries.tolist(), squares.tolist()
     ([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 1.0, 1.0])
+
+    With `root` the root of the place between the bounds counts:
+
+    >>> Scaled((0, 16), None, False, root=True)(np.array([0.0, 4.0, 16.0]), entries, squares)
+    >>> entries[0].tolist()
+    [-1.0, 0.0, 1.0]
     """
 
-    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool = False) -> None:
+    def __init__(
+        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool = False, root: bool = False
+    ) -> None:
         self._scale = scale(bounds, fill)
         self._indicator = indicator
+        self._root = root
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
         """Write one line, and the one of missing numbers."""
-        loops().scale_numbers(read, *self._scale, entries[0], squares)
+        if self._root:
+            loops().scale_numbers(read, *self._scale, entries[0], np.zeros(len(squares)))
+            # The root of a share s is in [0, 1], and an entry is 2 s - 1.
+            np.subtract(np.sqrt(2.0 + 2.0 * entries[0]), 1.0, out=entries[0])
+            squares += entries[0] * entries[0]
+        else:
+            loops().scale_numbers(read, *self._scale, entries[0], squares)
         if self._indicator:
             mark_missing(read, entries[1], squares)
 
@@ -66,8 +81,10 @@ class Curved(Scaled):
     ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [0.625, 1.0, 1.0])
     """
 
-    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool) -> None:
-        super().__init__(bounds, fill)
+    def __init__(
+        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, root: bool = False
+    ) -> None:
+        super().__init__(bounds, fill, root=root)
         self._marked = indicator
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:

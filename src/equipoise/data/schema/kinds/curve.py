@@ -24,11 +24,12 @@ class CurveColumn(NumberColumn):
     The bounds are cut into equal cells, at whose ends are knots, with an encoded column each: it is 1 where the number
     is at the knot, falls to 0 along a line at the knots beside it, and is 0 beyond. So of all columns at most two are
     other than 0 in one row, however many cells there are, and they add up to 1; a linear model of them is a curve that
-    is a straight line within every cell. A missing number counts as its fill, as in a number column.
+    is a straight line within every cell. A missing number counts as its fill, as in a number column. With `root` cells
+    and lines are those of the root of the place between the bounds.
 
     Parameters
     ----------
-    name, bounds, fill, indicator, unit, units
+    name, bounds, fill, indicator, unit, units, root
         As in `NumberColumn`.
     cells : int
         How many cells there are, 2 or more.
@@ -93,7 +94,7 @@ class CurveColumn(NumberColumn):
         """Return what writes the hats of numbers."""
         from equipoise.data.writings import Curved
 
-        return Curved(self.bounds, self.fill, self.indicator)
+        return Curved(self.bounds, self.fill, self.indicator, bool(self.root))
 
 
 def curved(column: NumberColumn, cells: int) -> CurveColumn:
@@ -102,7 +103,8 @@ def curved(column: NumberColumn, cells: int) -> CurveColumn:
     Examples
     --------
     >>> curved(NumberColumn("age", (0, 100), fill=40), 8)
-    CurveColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), cells=8)
+    CurveColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), root=None, \
+cells=8)
     """
     facts = {field.name: getattr(column, field.name) for field in fields(column)}
     return CurveColumn(**facts, cells=cells)
@@ -114,7 +116,7 @@ def line_of(column: NumberColumn, indicator: bool) -> NumberColumn:
     Examples
     --------
     >>> line_of(CurveColumn("age", (0, 100), fill=40, cells=8), indicator=False)
-    NumberColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=())
+    NumberColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), root=None)
     """
     facts = {field.name: getattr(column, field.name) for field in fields(NumberColumn)}
     return NumberColumn(**{**facts, "indicator": indicator})
