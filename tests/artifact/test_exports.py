@@ -43,7 +43,7 @@ NUMBERS = (
     NumberColumn('the "weight"', (-1e-3, 2e-3)),
     CurveColumn("dose", (0, 300), fill=100, cells=4, indicator=True),
     NumberColumn("income", (0, 4500), fill=1000, indicator=True, root=True),
-    CurveColumn("rent", (-5, 900), root=True, cells=3),
+    NumberColumn("rent", (-5, 900), root=True),
 )
 TEXTS = (
     CategoryColumn("name", ("O'Brien", "a -- b", 'say "no"', "\\n", "Größe"), unknown="a -- b", fill="\\n"),

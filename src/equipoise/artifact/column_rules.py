@@ -52,7 +52,7 @@ class Rule:
 class NumberRule(Rule):
     """A number between bounds: -1 at the lower, 1 at the upper, and the hats of a curve's knots.
 
-    With `root` an entry ``e`` becomes ``sqrt(2 + 2 e) - 1``, also that of a missing number.
+    With `root` an entry ``e`` becomes ``s + sqrt(s) - 1`` with ``s = (1 + e)/2``, also that of a missing number.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class NumberRule(Rule):
     indicator : bool
         Whether the last encoded column says where the number was missing.
     root : bool
-        Whether the root of the place between the bounds counts.
+        Whether the root of the place between the bounds counts for half.
     """
 
     low: float
@@ -80,7 +80,7 @@ class NumberRule(Rule):
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The entries at which a curve bends, after the root."""
+        """The entries at which a curve bends."""
         return tuple(2.0 * place / self.cells - 1.0 for place in range(self.cells + 1)) if self.cells else ()
 
     def lines(self, weights: Array) -> list[tuple[float, float]]:

@@ -11,8 +11,8 @@ from equipoise.report.release_record import Effect, EffectPoint
 
 Ends = tuple[float, float]
 
-# Into so many parts a cell is cut, or a line, along which the root of a number counts: there it is no straight line.
-PARTS = 8
+# Where a line is drawn whose root counts, which is no straight one: roots of shares of the way between its bounds.
+ROOTS = tuple(part / 8 for part in range(9))
 
 
 def effects_of(
@@ -25,8 +25,8 @@ def effects_of(
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them. Then pairs.
 
     At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
-    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it. Where
-    the root of a number counts there are points between knots, and lines have an effect as well, because it bends.
+    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it. Lines
+    whose root counts have an effect as well, because it bends.
 
     Parameters
     ----------
@@ -107,14 +107,9 @@ def _surfaces(
                     if ends is None:
                         name = across.encoded_names()[level]
                     else:
-                        name = f"{across.name} at {_place(across, ends, level / (len(table) - 1)):.4g}"
+                        name = f"{across.name} at {_between(ends, level / (len(table) - 1)):.4g}"
                     points = tuple(
-                        EffectPoint(
-                            _place(along, bounds, (knot + part) / (len(line) - 1)),
-                            unit * (line[knot] * (1 - part) + line[min(knot + 1, len(line) - 1)] * part),
-                            None,
-                        )
-                        for knot, part in _steps(along, len(line) - 1)
+                        EffectPoint(where, unit * weight, None) for where, weight in _drawn(along, bounds, line)
                     )
                     if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
@@ -127,26 +122,28 @@ def _is_line(column: Column) -> bool:
 
 def _entries(column: NumberColumn, bounds: Ends) -> Iterator[tuple[float, list[float]]]:
     """Yield the places at which a curve is drawn, each with the entries of a number there."""
-    cells = column.cells if isinstance(column, CurveColumn) else 1
-    for knot, part in _steps(column, cells):
-        share = (knot + part) / cells
-        entries = [2 * share - 1]
-        if isinstance(column, CurveColumn):
-            entries = [max(0.0, 1 - abs(knot + part - hat)) for hat in range(cells + 1)]
-        yield _place(column, bounds, share), entries
+    if isinstance(column, CurveColumn):
+        for knot in range(column.cells + 1):
+            yield _between(bounds, knot / column.cells), [float(hat == knot) for hat in range(column.cells + 1)]
+        return
+    for root in ROOTS:
+        yield _between(bounds, root * root), [root * root + root - 1]
 
 
-def _steps(column: Column, cells: int) -> Iterator[tuple[int, float]]:
-    """Yield the knots at which a column is drawn, and where its root counts parts of the way to the next."""
-    parts = PARTS if getattr(column, "root", False) else 1
-    for step in range(cells * parts):
-        yield step // parts, step % parts / parts
-    yield cells, 0.0
+def _drawn(column: Column, bounds: Ends, line: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Yield the places at which one side of a pair is drawn, and what it says there, given that at its knots."""
+    if getattr(column, "root", False):
+        low, high = line
+        for root in ROOTS:
+            share = (root * root + root) / 2
+            yield _between(bounds, root * root), low * (1 - share) + high * share
+        return
+    for step, weight in enumerate(line):
+        yield _between(bounds, step / (len(line) - 1)), weight
 
 
-def _place(column: Column, ends: Ends, share: float) -> float:
-    """Return the number at a share of the way from the lower end to the upper one, by roots where those count."""
-    share = share * share if getattr(column, "root", False) else share
+def _between(ends: Ends, share: float) -> float:
+    """Return the place at a share of the way from the lower end to the upper one."""
     return ends[0] * (1 - share) + ends[1] * share
 
 

@@ -43,11 +43,11 @@ class Scaled(Writing):
     >>> entries.tolist(), squares.tolist()
     ([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 1.0, 1.0])
 
-    With `root` the root of the place between the bounds counts:
+    With `root` the root of the place between the bounds counts for half:
 
     >>> Scaled((0, 16), None, False, root=True)(np.array([0.0, 4.0, 16.0]), entries, squares)
     >>> entries[0].tolist()
-    [-1.0, 0.0, 1.0]
+    [-1.0, -0.25, 1.0]
     """
 
     def __init__(
@@ -61,8 +61,9 @@ class Scaled(Writing):
         """Write one line, and the one of missing numbers."""
         if self._root:
             loops().scale_numbers(read, *self._scale, entries[0], np.zeros(len(squares)))
-            # The root of a share s is in [0, 1], and an entry is 2 s - 1.
-            np.subtract(np.sqrt(2.0 + 2.0 * entries[0]), 1.0, out=entries[0])
+            # The mean of a share s, in [0, 1], and its root is (s + sqrt(s))/2, and an entry twice that less 1.
+            shares = (entries[0] + 1.0) / 2.0
+            np.subtract(shares + np.sqrt(shares), 1.0, out=entries[0])
             squares += entries[0] * entries[0]
         else:
             loops().scale_numbers(read, *self._scale, entries[0], squares)
@@ -81,10 +82,8 @@ class Curved(Scaled):
     ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [0.625, 1.0, 1.0])
     """
 
-    def __init__(
-        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, root: bool = False
-    ) -> None:
-        super().__init__(bounds, fill, root=root)
+    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool) -> None:
+        super().__init__(bounds, fill)
         self._marked = indicator
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:

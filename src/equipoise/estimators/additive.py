@@ -10,7 +10,7 @@ from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import curved
 from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
-from equipoise.data.schema.typical import typical_row
+from equipoise.data.schema.typical import crowded_row, typical_row
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
@@ -76,9 +76,9 @@ class Additive(PrivateLinearModel):
         """Return a schema with a line of every number for each other column, if those are worth their noise."""
         pairs = all_lines(schema)
         # A norm that somebody declared stays.
-        norm = None if schema.row_norm == typical_row(schema) else schema.row_norm
+        norm = None if schema.row_norm == public_norm(schema) else schema.row_norm
         together = replace(schema, pairs=(*schema.pairs, *pairs), row_norm=norm)
-        together = replace(together, row_norm=norm or typical_row(together))
+        together = replace(together, row_norm=norm or public_norm(together))
         without, with_them = self._cost(schema), self._cost(together) if pairs else None
         task = "regression" if schema.target.classes is None else "classification"
         if without is None or with_them is None or not pairs_are_worth(without, with_them, task):
@@ -124,7 +124,16 @@ def _curved(schema: Schema, cells: int) -> Schema:
     classes = schema.target.classes is not None
     columns = (_shaped(column, cells, classes) if type(column) is NumberColumn else column for column in schema.columns)
     found = replace(schema, columns=tuple(columns))
-    return found if schema.row_norm is not None else replace(found, row_norm=typical_row(found))
+    return found if schema.row_norm is not None else replace(found, row_norm=public_norm(found))
+
+
+def public_norm(schema: Schema) -> float:
+    """Return the row norm that an additive model writes into a schema which declares none (docs/additive.md).
+
+    Curves have rows of nearly the same length; those of lines vary, and classes are told apart when they are clipped.
+    """
+    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
+    return typical_row(schema) if bent or schema.target.classes is None else crowded_row(schema)
 
 
 def _shaped(column: NumberColumn, cells: int, classes: bool) -> NumberColumn:

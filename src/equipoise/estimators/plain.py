@@ -175,23 +175,25 @@ class _Columns:
             return self._levels(column)
         assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
         wide = column.width - column.indicator
-        # Roots of the places between bounds go from 0 to 2 here, and the entry of a line is 1 less.
-        at_zeros = np.full(wide, -1.0 if column.root and not isinstance(column, CurveColumn) else 0.0)
-        return _Block(self._number(column), at_zeros, np.eye(wide))
+        if column.root:
+            # Places between bounds and their roots go from 0 to 1 here, and the entry is 1 less than both together.
+            return _Block(self._number(column), np.full(1, -1.0), np.ones((2, 1)))
+        return _Block(self._number(column), np.zeros(wide), np.eye(wide))
 
     def _number(self, column: NumberColumn) -> Pipeline:
         low, high = column.bounds or (-1.0, 1.0)
         share = 0.5 if column.fill is None else (column.fill - low) / (high - low)
-        least, most = (0.0, 4.0) if column.root else (-1.0, 1.0)
-        scaler = MinMaxScaler(feature_range=(least, most), clip=True)
-        filler = SimpleImputer(strategy="constant", fill_value=least + share * (most - least))
-        steps = [scaler, filler, *([FunctionTransformer(np.sqrt)] if column.root else [])]
-        if isinstance(column, CurveColumn):
-            # Splines of the first degree are hats.
-            ends = (0.0, 2.0) if column.root else (-1.0, 1.0)
-            knots = np.linspace(*ends, column.cells + 1)[:, None]
-            steps.append(SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
-        return make_pipeline(*steps)
+        least = 0.0 if column.root else -1.0
+        scaler = MinMaxScaler(feature_range=(least, 1.0), clip=True)
+        filler = SimpleImputer(strategy="constant", fill_value=least + share * (1.0 - least))
+        if column.root:
+            both = FeatureUnion([("itself", "passthrough"), ("root", FunctionTransformer(np.sqrt))])
+            return make_pipeline(scaler, filler, both)
+        if not isinstance(column, CurveColumn):
+            return make_pipeline(scaler, filler)
+        # Splines of the first degree are hats.
+        knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
+        return make_pipeline(scaler, filler, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
 
     def _levels(self, column: CategoryColumn) -> _Block:
         found = np.eye(column.width)

@@ -87,15 +87,15 @@ def _told_by_kind(column: Column) -> list[str]:
 def _meanings(rule: Rule) -> Iterator[str]:
     """Yield what the entries of a raw column are before they are divided."""
     if isinstance(rule, NumberRule):
-        along = f"in the root of the distance from {rule.low!r} " if rule.root else ""
         if not rule.cells:
             ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
-            filled = math.sqrt(2.0 + 2.0 * rule.filled) - 1.0 if rule.root else rule.filled
-            yield f"{ends}, a line {along}between; {filled!r} if missing"
+            share = (1.0 + rule.filled) / 2.0
+            filled = share + math.sqrt(share) - 1.0 if rule.root else rule.filled
+            between = "s + sqrt(s) - 1 at a share s of the way" if rule.root else "a line"
+            yield f"{ends}, {between} between; {filled!r} if missing"
         for knot in rule.knots:
-            share = (knot + 1.0) / 2.0
-            number = rule.low + (share * share if rule.root else share) * (rule.high - rule.low)
-            yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line {along}between"
+            number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
+            yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line between"
         if rule.indicator:
             yield "1 if missing, else 0"
     elif isinstance(rule, TextRule):

@@ -184,11 +184,11 @@ def _number(graph: _Graph, rule: NumberRule, weights: Array) -> tuple[str, str]:
     scaled = graph.node("Div", graph.node("Sub", kept, graph.constant(middle)), graph.constant(half))
     blocks = [graph.node("Where", known, scaled, graph.constant(rule.filled))]
     if rule.root:
-        two = graph.constant(2.0)
-        doubled = graph.node("Add", graph.node("Mul", blocks[0], two), two)
+        one = graph.constant(1.0)
+        doubled = graph.node("Add", blocks[0], one)
         # What rounds to less than -1 is -1.
-        kept = graph.node("Sqrt", graph.node("Max", doubled, nothing))
-        blocks = [graph.node("Sub", kept, graph.constant(1.0))]
+        share = graph.node("Max", graph.node("Mul", doubled, graph.constant(0.5)), nothing)
+        blocks = [graph.node("Sub", graph.node("Add", share, graph.node("Sqrt", share)), one)]
     if rule.cells:
         apart = graph.node("Abs", graph.node("Sub", blocks[0], graph.constant(np.array([rule.knots]))))
         share = graph.node("Sub", graph.constant(1.0), graph.node("Mul", apart, graph.constant(rule.cells / 2.0)))

@@ -24,15 +24,16 @@ class CurveColumn(NumberColumn):
     The bounds are cut into equal cells, at whose ends are knots, with an encoded column each: it is 1 where the number
     is at the knot, falls to 0 along a line at the knots beside it, and is 0 beyond. So of all columns at most two are
     other than 0 in one row, however many cells there are, and they add up to 1; a linear model of them is a curve that
-    is a straight line within every cell. A missing number counts as its fill, as in a number column. With `root` cells
-    and lines are those of the root of the place between the bounds.
+    is a straight line within every cell. A missing number counts as its fill, as in a number column.
 
     Parameters
     ----------
-    name, bounds, fill, indicator, unit, units, root
+    name, bounds, fill, indicator, unit, units
         As in `NumberColumn`.
     cells : int
         How many cells there are, 2 or more.
+    root : None
+        A curve bends by itself, and has no use for roots.
 
     Examples
     --------
@@ -61,6 +62,8 @@ class CurveColumn(NumberColumn):
         cells = faults.count(f"{path}.cells", self.cells)
         if cells is None or not 2 <= cells <= MOST_CELLS:
             faults.add(f"{path}.cells", f"a whole number from 2 to {MOST_CELLS}", self.cells)
+        if self.root:
+            faults.add(f"{path}.root", "no root of a curve, which bends by itself", self.root)
         settle(self, cells=cells)
         faults.attempt(lambda: NumberColumn.__post_init__(self))
         faults.refuse()
@@ -94,11 +97,11 @@ class CurveColumn(NumberColumn):
         """Return what writes the hats of numbers."""
         from equipoise.data.writings import Curved
 
-        return Curved(self.bounds, self.fill, self.indicator, bool(self.root))
+        return Curved(self.bounds, self.fill, self.indicator)
 
 
 def curved(column: NumberColumn, cells: int) -> CurveColumn:
-    """Return a column of numbers as a curve, every other fact as it was.
+    """Return a column of numbers as a curve, every other fact as it was but for its root.
 
     Examples
     --------
@@ -107,7 +110,7 @@ def curved(column: NumberColumn, cells: int) -> CurveColumn:
 cells=8)
     """
     facts = {field.name: getattr(column, field.name) for field in fields(column)}
-    return CurveColumn(**facts, cells=cells)
+    return CurveColumn(**{**facts, "root": None}, cells=cells)
 
 
 def line_of(column: NumberColumn, indicator: bool) -> NumberColumn:

@@ -39,8 +39,8 @@ class NumberColumn(Column):
     units : mapping of str to float, optional
         Other units that may stand there, and how many of `unit` each is.
     root : bool, optional
-        Whether the root of the place between the bounds counts, and not the place itself: amounts crowd near their
-        lower bound, and roots spread them. Left out it does not, but that an additive model may decide it.
+        Whether the root of the place between the bounds counts for half, beside the place itself: amounts crowd near
+        their lower bound, and roots spread them. Left out it does not, but that an additive model may decide it.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class NumberColumn(Column):
 
 
 def by_root(column: NumberColumn) -> NumberColumn:
-    """Return a column by its root if its bounds say that it is an amount, unless the schema says whether it is.
+    """Return a column whose root counts if its bounds say that it is an amount, unless the schema says whether it does.
 
     An amount has the lower bound 0, and crowds near it: most incomes, counts and sizes are far below the largest that
     there can be. Between 0 and 1, or 0 and 100, lie shares as well, which may be anywhere: those stay.
