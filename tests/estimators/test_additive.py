@@ -11,7 +11,7 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Target
 from equipoise.data.schema.pairs import all_lines
 from equipoise.data.schema.typical import crowded_row, typical_row
-from equipoise.errors import InvalidParameter
+from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.additive import _curved
 from equipoise.planning.curves import CELLS, cells_for
 
@@ -88,7 +88,10 @@ def test_an_amount_counts_by_its_root_where_classes_are_told_apart_by_lines():
     curve = eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=8)._public_facts.columns[0]
     assert (type(curve), curve.root) == (CurveColumn, None)
     number = replace(few, target=AMOUNT.target)
-    assert eq.AdditiveRegressor(epsilon=0.5, domain=number)._public_facts.columns == AMOUNTS
+    regression = eq.AdditiveRegressor(epsilon=0.5, domain=number)._public_facts
+    assert (regression.columns, regression.row_norm) == (AMOUNTS, typical_row(number))
+    with pytest.raises(EquipoiseError, match="a curve, which bends by itself"):
+        CurveColumn("income", (0, 4500), root=True)
     assert eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=0)._public_facts == few
 
 
