@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.encoder import Encoder
-from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Target
+from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Pair, Target
 from equipoise.data.schema.pairs import all_lines
 from equipoise.data.schema.typical import crowded_row, typical_row
 from equipoise.errors import EquipoiseError, InvalidParameter
@@ -115,6 +115,9 @@ def test_roots_tell_crowded_amounts_apart_and_leave_by_every_way(tmp_path):
     )
     odd = pd.DataFrame({"income": [0.0, -1.0, 9e9, np.nan, 1125.0], "rent": 450.0, "dose": 0.0})
     assert root.to_sklearn().decision_function(odd) == pytest.approx(root.decision_function(odd), abs=1e-9)
+    pair = replace(root.schema_, pairs=(Pair(("income", "dose"), 1),))
+    both = eq.LogisticRegression(epsilon=1.0, domain=pair, random_state=0).fit(train)
+    assert both.to_sklearn().decision_function(odd) == pytest.approx(both.decision_function(odd), abs=1e-9)
     eq.save(root, tmp_path / "release")
     assert "root = true" in (tmp_path / "release" / "schema.toml").read_text()
     again = eq.load(tmp_path / "release")

@@ -50,6 +50,10 @@ def effects_of(
     [(0.0, -1.0), (50.0, 2.0), (100.0, 1.0)]
     >>> effect.points[0].deviation
     0.5
+    >>> amount = Schema(9, (NumberColumn("rent", (0, 64), root=True),), schema.target, row_norm=1.0)
+    >>> (effect,) = effects_of(amount, [[2.0]], ["1"], 0.5, {})
+    >>> [(point.place, point.value, point.deviation) for point in effect.points[::4]]
+    [(0.0, -2.0, 0.5), (16.0, -0.5, 0.125), (64.0, 2.0, 0.5)]
     """
     length = schema.row_norm or schema.longest_row
     ends = schema.target.bounds or paid.get(schema.target.name)
