@@ -153,7 +153,11 @@ def page() -> None:
     for record in Store("additive-peers").records:
         rivals[record["name"]["table"], record["name"]["epsilon"]].append(record)
     ahead, behind, both = 0, [], 0
+    tried = max(map(len, rivals.values()), default=0)
     for (name, epsilon), settings in rivals.items():
+        if len(settings) < tried:
+            # Its best setting is not known yet.
+            continue
         best = max(settings, key=lambda record: record["mean"])
         record = ours.get((name, epsilon, 1.0))
         if record is None:
