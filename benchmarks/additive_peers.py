@@ -10,7 +10,8 @@ import argparse
 import itertools
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,14 @@ import numpy as np
 import pandas as pd
 from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 from sklearn.metrics import r2_score, roc_auc_score
+from stored import Named, Record, Store, measure_or_keep
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 
+Setting = tuple[int, int, float]
+
 # Bins of a column, how often each column is visited, and how far it goes then: the default, and less or more of each.
-SETTINGS = ((32, 300, 0.01), (8, 100, 0.01), (8, 100, 0.03))
+SETTINGS: tuple[Setting, ...] = ((32, 300, 0.01), (8, 100, 0.01), (8, 100, 0.03))
 
 
 def tables_of(frame: pd.DataFrame, facts: dict[str, Any]) -> pd.DataFrame:
@@ -46,58 +50,62 @@ def scores(model: Any, rows: pd.DataFrame, truth: pd.Series, facts: dict[str, An
     return float(np.mean((chance > 0.5) == second)), float(roc_auc_score(second, chance))
 
 
-def fits(folder: Path, runs: int) -> Iterator[dict[str, Any]]:
-    """Yield the scores of every setting on every split of a table."""
+def fitted(train: pd.DataFrame, facts: dict[str, Any], cell: tuple[float, Setting], seed: int) -> Any:
+    """Return a model of one split."""
+    epsilon, (bins, rounds, step) = cell
+    settings = {
+        "epsilon": epsilon,
+        "delta": 1 / len(train) ** 2,
+        "feature_types": ["continuous"] * len(facts["numbers"]) + ["nominal"] * len(facts["levels"]),
+        "privacy_bounds": {place: tuple(ends) for place, ends in enumerate(facts["numbers"].values())},
+        "max_bins": bins,
+        "max_rounds": rounds,
+        "learning_rate": step,
+        "n_jobs": 1,
+        "random_state": seed,
+    }
+    rows, target = tables_of(train, facts), train[facts["target"]]
+    if facts["classes"] is not None:
+        return DPExplainableBoostingClassifier(**settings).fit(rows, target == facts["classes"][1])
+    low, high = facts["bounds"]
+    model = DPExplainableBoostingRegressor(**settings, privacy_target_min=low, privacy_target_max=high)
+    return model.fit(rows, target.clip(low, high))
+
+
+def tasks(folder: Path, most: int) -> Iterator[tuple[Named, Named, Callable[[], Record]]]:
+    """Yield what is to be measured of one table: a record for every epsilon and setting, the scores of all splits."""
     facts = json.loads((folder / "facts.json").read_text())
-    kinds = ["continuous"] * len(facts["numbers"]) + ["nominal"] * len(facts["levels"])
-    bounds = {place: tuple(ends) for place, ends in enumerate(facts["numbers"].values())}
-    for seed in range(min(runs, len(list(folder.glob("train-*.parquet"))))):
-        train, test = (pd.read_parquet(folder / f"{part}-{seed}.parquet") for part in ("train", "test"))
-        rows, scored = tables_of(train, facts), tables_of(test, facts)
-        for epsilon, (bins, rounds, step) in itertools.product(EPSILONS, SETTINGS):
-            settings = {
-                "epsilon": epsilon,
-                "delta": 1 / len(train) ** 2,
-                "feature_types": kinds,
-                "privacy_bounds": bounds,
-                "max_bins": bins,
-                "max_rounds": rounds,
-                "learning_rate": step,
-                "n_jobs": 1,
-                "random_state": seed,
-            }
-            if facts["classes"] is None:
-                low, high = facts["bounds"]
-                model = DPExplainableBoostingRegressor(**settings, privacy_target_min=low, privacy_target_max=high)
-                model.fit(rows, train[facts["target"]].clip(low, high))
-            else:
-                model = DPExplainableBoostingClassifier(**settings)
-                model.fit(rows, train[facts["target"]] == facts["classes"][1])
-            found = scores(model, scored, test[facts["target"]], facts)
-            setting = f"{bins} bins, {rounds} rounds of {step:g}"
-            run = {"table": folder.name, "seed": seed, "epsilon": epsilon, "setting": setting}
-            yield {**run, "scores": found, "version": version("interpret-core")}
+    runs = min(most, facts["runs"])
+    splits: list[tuple[pd.DataFrame, pd.DataFrame]] = []
+
+    def measured(cell: tuple[float, Setting]) -> Record:
+        if not splits:
+            parts = ((folder / f"{part}-{seed}.parquet" for part in ("train", "test")) for seed in range(runs))
+            splits.extend((pd.read_parquet(train), pd.read_parquet(test)) for train, test in parts)
+        found = []
+        for seed, (train, test) in enumerate(splits):
+            model = fitted(train, facts, cell, seed)
+            found.append(scores(model, tables_of(test, facts), test[facts["target"]], facts))
+        return {"scores": found, "mean": float(np.mean([first for first, _ in found])), "runs": runs}
+
+    for epsilon, setting in itertools.product(EPSILONS, SETTINGS):
+        bins, rounds, step = setting
+        name = {"table": folder.name, "epsilon": epsilon, "setting": f"{bins} bins, {rounds} rounds of {step:g}"}
+        key = {"rows": facts["rows"], "runs": runs, "version": version("interpret-core")}
+        yield name, key, partial(measured, (epsilon, setting))
 
 
 def main() -> None:
-    """Measure and store, a table after the other."""
+    """Measure what is not stored, a table after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("splits", type=Path)
-    parser.add_argument("stored", type=Path)
     parser.add_argument("--tables", nargs="+")
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=40)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    stored = json.loads(asked.stored.read_text()) if asked.stored.exists() else []
+    store = Store("additive-peers")
     for name in asked.tables or sorted(folder.name for folder in asked.splits.iterdir()):
-        known = [entry for entry in stored if (entry["table"], entry["version"]) == (name, version("interpret-core"))]
-        runs = min(asked.runs, len(list((asked.splits / name).glob("train-*.parquet"))))
-        if len(known) == runs * len(EPSILONS) * len(SETTINGS):
-            continue
-        stored = [entry for entry in stored if entry["table"] != name]
-        for entry in fits(asked.splits / name, asked.runs):
-            stored.append(entry)
-            asked.stored.write_text(json.dumps(stored))
+        measure_or_keep(store, list(tasks(asked.splits / name, asked.runs)), False, partial(print, flush=True))
 
 
 if __name__ == "__main__":

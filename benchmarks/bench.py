@@ -21,7 +21,7 @@ import warnings
 from pathlib import Path
 
 from scores import LARGE, MANY_CLASSES, Task, classes, descents, is_required, read, scores, write_splits
-from stored import RESULTS, Named, Store, measure_or_keep, regression
+from stored import Named, Store, measure_or_keep, regression
 from utility_page import SUITES as PAGE_SUITES
 from utility_page import write_page
 
@@ -101,9 +101,13 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
 def additive(asked: argparse.Namespace) -> None:
     """Measure curves against lines and DP-EBM, and print the tables of docs/additive.md."""
     ours, peers = (Path(__file__).with_name(name) for name in ("additive.py", "additive_peers.py"))
-    stored = [Path("build/additive-splits"), RESULTS / "additive-peers.json"]
     data = ["--data", asked.data]
-    for command in ([ours, "splits", *data], [peers, *stored], [ours, "measure", *data], [ours, "page"]):
+    for command in (
+        [ours, "splits", *data],
+        [peers, "build/additive-splits"],
+        [ours, "measure", *data],
+        [ours, "page"],
+    ):
         python = asked.peers if command[0] == peers else sys.executable
         subprocess.run([python, *command], check=True)  # noqa: S603
 

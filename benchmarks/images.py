@@ -145,11 +145,12 @@ def main() -> None:
         parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
     print("| images | features | test accuracy | plan | making the map | mapping 70,000 | fit |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    for pictures in (mnist(given.data), fashion(given.fashion)):
-        if given.only in (None, pictures.name):
-            measure(pictures, given.directions or None)
-            if given.recipe:
-                recipe(pictures, seed=0)
+    found = {"MNIST": lambda: mnist(given.data), "Fashion-MNIST": lambda: fashion(given.fashion)}
+    for name in [given.only] if given.only else found:
+        pictures = found[name]()
+        measure(pictures, given.directions or None)
+        if given.recipe:
+            recipe(pictures, seed=0)
 
 
 if __name__ == "__main__":

@@ -110,9 +110,14 @@ def plan_of(family: Any, given: str, epsilon: float, delta: float, facts: str) -
     domain = eq.Domain(**{name: tuple(part) if isinstance(part, list) else part for name, part in known.items()})
     try:
         model = family(epsilon=epsilon, delta=delta, domain=domain, **json.loads(given))
-        claim = json.loads(model.plan(rows, columns).to_json())["claim"]
+        return plan_key(model.plan(rows, columns))
     except eq.errors.EquipoiseError:
         return None
+
+
+def plan_key(plan: eq.Certificate) -> tuple[str, str]:
+    """Return the kind of release that is planned, and a digest of what fixes its law."""
+    claim = json.loads(plan.to_json())["claim"]
     if claim["kind"] == "noisy-gradient" and claim["order"] == 0:
         # The field came after the first scores: 0 is what its absence said, and the law of the model is the same.
         del claim["order"]

@@ -25,6 +25,7 @@ COLUMNS: tuple[Column, ...] = (
     NumberColumn("age", (20, 60), fill=30, indicator=True),
     NumberColumn("weight", (0, 300), unit="kg", units={"g": 0.001, "t": 1000}),
     CurveColumn("dose", (0, 300), fill=100, unit="mg", units={"g": 1000}, cells=4),
+    NumberColumn("income", (0, 4500), fill=0, indicator=True, unit="EUR", root=True),
     CategoryColumn("work", ("State-gov", "3", "true"), unknown="3"),
     CategoryColumn("town", ("Graz", "Wien"), fill="Wien", other=True),
     YesNoColumn("smoker"),

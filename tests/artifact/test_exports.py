@@ -42,6 +42,8 @@ NUMBERS = (
     NumberColumn("age", (20, 60), fill=30, indicator=True),
     NumberColumn('the "weight"', (-1e-3, 2e-3)),
     CurveColumn("dose", (0, 300), fill=100, cells=4, indicator=True),
+    NumberColumn("income", (0, 4500), fill=1000, indicator=True, root=True),
+    NumberColumn("rent", (-5, 900), root=True),
 )
 TEXTS = (
     CategoryColumn("name", ("O'Brien", "a -- b", 'say "no"', "\\n", "Größe"), unknown="a -- b", fill="\\n"),

@@ -52,6 +52,8 @@ class Rule:
 class NumberRule(Rule):
     """A number between bounds: -1 at the lower, 1 at the upper, and the hats of a curve's knots.
 
+    With `root` an entry ``e`` becomes ``s + sqrt(s) - 1`` with ``s = (1 + e)/2``, also that of a missing number.
+
     Attributes
     ----------
     low, high : float
@@ -64,6 +66,8 @@ class NumberRule(Rule):
         How many cells a curve has, 0 for a line.
     indicator : bool
         Whether the last encoded column says where the number was missing.
+    root : bool
+        Whether the root of the place between the bounds counts for half.
     """
 
     low: float
@@ -72,6 +76,7 @@ class NumberRule(Rule):
     missing: tuple[float, ...]
     cells: int
     indicator: bool
+    root: bool
 
     @property
     def knots(self) -> tuple[float, ...]:
@@ -155,7 +160,8 @@ def rule_of(column: Column, first: int, missing: tuple[str, ...]) -> Rule:
         plain = NumberColumn(column.name, column.bounds, fill=column.fill)
         filled = float(_written(plain, np.array([np.nan]))[0, 0])
         cells = getattr(column, "cells", 0)
-        return NumberRule(column, first, *column.bounds, filled, tuple(numbers), cells, column.indicator)
+        ends, root = column.bounds, bool(column.root)
+        return NumberRule(column, first, *ends, filled, tuple(numbers), cells, column.indicator, root)
     if isinstance(column, DateColumn) and not column.formats:
         return DateRule(column, first)
     if column.texts():

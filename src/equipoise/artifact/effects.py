@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import mul
 
 from equipoise.data.schema import Column, CurveColumn, NumberColumn, Schema
 from equipoise.report.release_record import Effect, EffectPoint
 
 Ends = tuple[float, float]
+
+# Where a line is drawn whose root counts, which is no straight one: roots of shares of the way between its bounds.
+ROOTS = tuple(part / 8 for part in range(9))
 
 
 def effects_of(
@@ -21,7 +25,8 @@ def effects_of(
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them. Then pairs.
 
     At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
-    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it.
+    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it. Lines
+    whose root counts have an effect as well, because it bends.
 
     Parameters
     ----------
@@ -45,6 +50,10 @@ def effects_of(
     [(0.0, -1.0), (50.0, 2.0), (100.0, 1.0)]
     >>> effect.points[0].deviation
     0.5
+    >>> amount = Schema(9, (NumberColumn("rent", (0, 64), root=True),), schema.target, row_norm=1.0)
+    >>> (effect,) = effects_of(amount, [[2.0]], ["1"], 0.5, {})
+    >>> [(point.place, point.value, point.deviation) for point in effect.points[::4]]
+    [(0.0, -2.0, 0.5), (16.0, -0.5, 0.125), (64.0, 2.0, 0.5)]
     """
     length = schema.row_norm or schema.longest_row
     ends = schema.target.bounds or paid.get(schema.target.name)
@@ -54,16 +63,14 @@ def effects_of(
         bounds = column.bounds or paid.get(column.name)
         if bounds is None:
             continue
-        shares = [knot / column.cells for knot in range(column.cells + 1)]
         for output, weights in zip(outputs, coefficients, strict=True):
-            hats = weights[place : place + column.cells + 1]
             points = tuple(
                 EffectPoint(
-                    _between(bounds, share),
-                    unit / length * hat,
-                    None if deviation is None else unit / length * deviation,
+                    where,
+                    unit / length * math.fsum(map(mul, entries, weights[place:])),
+                    None if deviation is None else unit / length * deviation * math.hypot(*entries),
                 )
-                for share, hat in zip(shares, hats, strict=True)
+                for where, entries in _entries(column, bounds)
             )
             if all(math.isfinite(point.value) for point in points):
                 found.append(Effect(column.name, output, points))
@@ -100,14 +107,13 @@ def _surfaces(
                 if _is_line(across):
                     table = [[-weight for weight in table[0]], table[0]]
                 named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
-                for knot, line in enumerate(table):
+                for level, line in enumerate(table):
                     if ends is None:
-                        name = across.encoded_names()[knot]
+                        name = across.encoded_names()[level]
                     else:
-                        name = f"{across.name} at {_between(ends, knot / (len(table) - 1)):.4g}"
+                        name = f"{across.name} at {_between(ends, level / (len(table) - 1)):.4g}"
                     points = tuple(
-                        EffectPoint(_between(bounds, step / (len(line) - 1)), unit * weight, None)
-                        for step, weight in enumerate(line)
+                        EffectPoint(where, unit * weight, None) for where, weight in _drawn(along, bounds, line)
                     )
                     if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
@@ -118,15 +124,37 @@ def _is_line(column: Column) -> bool:
     return type(column) is NumberColumn
 
 
+def _entries(column: NumberColumn, bounds: Ends) -> Iterator[tuple[float, list[float]]]:
+    """Yield the places at which a curve is drawn, each with the entries of a number there."""
+    if isinstance(column, CurveColumn):
+        for knot in range(column.cells + 1):
+            yield _between(bounds, knot / column.cells), [float(hat == knot) for hat in range(column.cells + 1)]
+        return
+    for root in ROOTS:
+        yield _between(bounds, root * root), [root * root + root - 1]
+
+
+def _drawn(column: Column, bounds: Ends, line: Sequence[float]) -> Iterator[tuple[float, float]]:
+    """Yield the places at which one side of a pair is drawn, and what it says there, given that at its knots."""
+    if getattr(column, "root", False):
+        low, high = line
+        for root in ROOTS:
+            share = (root * root + root) / 2
+            yield _between(bounds, root * root), low * (1 - share) + high * share
+        return
+    for step, weight in enumerate(line):
+        yield _between(bounds, step / (len(line) - 1)), weight
+
+
 def _between(ends: Ends, share: float) -> float:
     """Return the place at a share of the way from the lower end to the upper one."""
     return ends[0] * (1 - share) + ends[1] * share
 
 
-def _curves(schema: Schema) -> Iterator[tuple[int, CurveColumn]]:
-    """Yield the curves of a schema, each with the place of its first encoded column."""
+def _curves(schema: Schema) -> Iterator[tuple[int, NumberColumn]]:
+    """Yield the columns of a schema whose effect can bend, each with the place of its first encoded column."""
     place = 0
     for column in schema.columns:
-        if isinstance(column, CurveColumn):
+        if isinstance(column, CurveColumn) or (isinstance(column, NumberColumn) and column.root):
             yield place, column
         place += column.width

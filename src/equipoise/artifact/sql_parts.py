@@ -66,7 +66,12 @@ class NumberPart(Part[NumberRule]):
         for missing in rule.missing:
             read = f"NULLIF({read}, {real(missing)})"
         yield [f"{read} AS r{place}"]
-        yield [f"{scaled(f'r{place}', rule.low, rule.high, rule.filled)} AS e{place}"]
+        entry = scaled(f"r{place}", rule.low, rule.high, rule.filled)
+        yield [f"{entry} AS {'u' if rule.root else 'e'}{place}"]
+        if rule.root:
+            # What rounds to less than -1 is -1.
+            share = f"((1.0 + u{place}) / 2.0)"
+            yield [f"CASE WHEN u{place} > -1.0 THEN {share} + SQRT({share}) - 1.0 ELSE -1.0 END AS e{place}"]
 
     def weighed(self, weights: Array) -> str:
         """Return a line, or a line in every cell of a curve, and the weight of a missing number."""

@@ -42,15 +42,31 @@ class Scaled(Writing):
     >>> Scaled((20, 60), None, indicator=True)(np.array([60.0, 15.0, np.nan]), entries, squares)
     >>> entries.tolist(), squares.tolist()
     ([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 1.0, 1.0])
+
+    With `root` the root of the place between the bounds counts for half:
+
+    >>> Scaled((0, 16), None, False, root=True)(np.array([0.0, 4.0, 16.0]), entries, squares)
+    >>> entries[0].tolist()
+    [-1.0, -0.25, 1.0]
     """
 
-    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool = False) -> None:
+    def __init__(
+        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool = False, root: bool = False
+    ) -> None:
         self._scale = scale(bounds, fill)
         self._indicator = indicator
+        self._root = root
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
         """Write one line, and the one of missing numbers."""
-        loops().scale_numbers(read, *self._scale, entries[0], squares)
+        if self._root:
+            loops().scale_numbers(read, *self._scale, entries[0], np.zeros(len(squares)))
+            # The mean of a share s, in [0, 1], and its root is (s + sqrt(s))/2, and an entry twice that less 1.
+            shares = (entries[0] + 1.0) / 2.0
+            np.subtract(shares + np.sqrt(shares), 1.0, out=entries[0])
+            squares += entries[0] * entries[0]
+        else:
+            loops().scale_numbers(read, *self._scale, entries[0], squares)
         if self._indicator:
             mark_missing(read, entries[1], squares)
 

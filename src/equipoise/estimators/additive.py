@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import curved
+from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
-from equipoise.data.schema.typical import typical_row
+from equipoise.data.schema.typical import crowded_row, typical_row
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
@@ -75,9 +76,9 @@ class Additive(PrivateLinearModel):
         """Return a schema with a line of every number for each other column, if those are worth their noise."""
         pairs = all_lines(schema)
         # A norm that somebody declared stays.
-        norm = None if schema.row_norm == typical_row(schema) else schema.row_norm
+        norm = None if schema.row_norm == public_norm(schema) else schema.row_norm
         together = replace(schema, pairs=(*schema.pairs, *pairs), row_norm=norm)
-        together = replace(together, row_norm=norm or typical_row(together))
+        together = replace(together, row_norm=norm or public_norm(together))
         without, with_them = self._cost(schema), self._cost(together) if pairs else None
         task = "regression" if schema.target.classes is None else "classification"
         if without is None or with_them is None or not pairs_are_worth(without, with_them, task):
@@ -120,9 +121,27 @@ class Additive(PrivateLinearModel):
 
 def _curved(schema: Schema, cells: int) -> Schema:
     """Return a schema whose columns of numbers are curves of so many cells, lines for 0, with a public row norm."""
-    columns = (curved(column, cells) if cells and type(column) is NumberColumn else column for column in schema.columns)
+    classes = schema.target.classes is not None
+    columns = (_shaped(column, cells, classes) if type(column) is NumberColumn else column for column in schema.columns)
     found = replace(schema, columns=tuple(columns))
-    return found if schema.row_norm is not None else replace(found, row_norm=typical_row(found))
+    return found if schema.row_norm is not None else replace(found, row_norm=public_norm(found))
+
+
+def public_norm(schema: Schema) -> float:
+    """Return the row norm that an additive model writes into a schema which declares none (docs/additive.md).
+
+    Curves have rows of nearly the same length; those of lines vary, and classes are told apart when they are clipped.
+    """
+    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
+    return typical_row(schema) if bent or schema.target.classes is None else crowded_row(schema)
+
+
+def _shaped(column: NumberColumn, cells: int, classes: bool) -> NumberColumn:
+    """Return a column of numbers as a curve, or as a line, which for classes may be one of its root."""
+    if cells:
+        return curved(column, cells)
+    # A number that is predicted is as often linear in an amount as in its root (docs/additive.md).
+    return by_root(column) if classes else column
 
 
 class AdditiveClassifier(Additive, LogisticRegression):
@@ -131,8 +150,9 @@ class AdditiveClassifier(Additive, LogisticRegression):
     The score of a class is a sum of effects, one a column: a curve for a column of numbers, straight between knots that
     are equally spaced over the schema's public bounds; a number a level for categories. How many cells lie between the
     knots follows from n, the columns and the budget alone, and where no curve is worth its noise the model is
-    `LogisticRegression`. The released schema has the curves, so that everything that reads one works as it does for
-    lines (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: their effects are lines.
+    `LogisticRegression`, of the roots of columns whose bounds say that they are amounts. The released schema has curves
+    and roots, so that everything that reads one works as it does for lines (docs/additive.md). Rows of numbers in a
+    `Domain`, with bounds or without: their effects are lines.
 
     Parameters
     ----------

@@ -175,13 +175,20 @@ class _Columns:
             return self._levels(column)
         assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
         wide = column.width - column.indicator
+        if column.root:
+            # Places between bounds and their roots go from 0 to 1 here, and the entry is 1 less than both together.
+            return _Block(self._number(column), np.full(1, -1.0), np.ones((2, 1)))
         return _Block(self._number(column), np.zeros(wide), np.eye(wide))
 
     def _number(self, column: NumberColumn) -> Pipeline:
         low, high = column.bounds or (-1.0, 1.0)
-        middle = 0.0 if column.fill is None else 2 * (column.fill - low) / (high - low) - 1
-        scaler = MinMaxScaler(feature_range=(-1, 1), clip=True)
-        filler = SimpleImputer(strategy="constant", fill_value=middle)
+        share = 0.5 if column.fill is None else (column.fill - low) / (high - low)
+        least = 0.0 if column.root else -1.0
+        scaler = MinMaxScaler(feature_range=(least, 1.0), clip=True)
+        filler = SimpleImputer(strategy="constant", fill_value=least + share * (1.0 - least))
+        if column.root:
+            both = FeatureUnion([("itself", "passthrough"), ("root", FunctionTransformer(np.sqrt))])
+            return make_pipeline(scaler, filler, both)
         if not isinstance(column, CurveColumn):
             return make_pipeline(scaler, filler)
         # Splines of the first degree are hats.

@@ -46,7 +46,7 @@ def effects_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     pairs = together if any(effect.pair for effect in record.effects) else ""
     intro = (
         "What each column of numbers adds, over its public bounds, before a row is clipped: a straight line between "
-        f"knots{pairs}. Largest first; {band}.{more} Effects of all columns, "
+        f"knots, or one bent by the root of an amount{pairs}. Largest first; {band}.{more} Effects of all columns, "
         "and the intercept, add up to what the model says."
     )
     return f'<h2>The curves</h2>{paragraph(intro)}<div class="pair">{"".join(pictures)}</div>'

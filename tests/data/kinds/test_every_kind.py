@@ -125,7 +125,7 @@ def test_every_kind_is_counted_for_the_owner():
     counts = {entry.name: (entry.unreadable, entry.outside_bounds, entry.unknown_levels) for entry in found.columns}
     assert counts["age"] == (0, 2, None)
     assert {name for name, (unreadable, _, _) in counts.items() if unreadable is not None} == {
-        "age", "weight", "dose", "born", "seen"
+        "age", "weight", "dose", "income", "born", "seen"
     }  # fmt: skip
     assert {name for name, (_, _, unknown) in counts.items() if unknown is not None} == {
         "work", "town", "smoker", "insured", "school", "stage"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -88,7 +89,10 @@ def _meanings(rule: Rule) -> Iterator[str]:
     if isinstance(rule, NumberRule):
         if not rule.cells:
             ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
-            yield f"{ends}, a line between; {rule.filled!r} if missing"
+            share = (1.0 + rule.filled) / 2.0
+            filled = share + math.sqrt(share) - 1.0 if rule.root else rule.filled
+            between = "s + sqrt(s) - 1 at a share s of the way" if rule.root else "a line"
+            yield f"{ends}, {between} between; {filled!r} if missing"
         for knot in rule.knots:
             number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
             yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line between"

@@ -183,6 +183,12 @@ def _number(graph: _Graph, rule: NumberRule, weights: Array) -> tuple[str, str]:
     middle, half = rule.low / 2.0 + rule.high / 2.0, rule.high / 2.0 - rule.low / 2.0
     scaled = graph.node("Div", graph.node("Sub", kept, graph.constant(middle)), graph.constant(half))
     blocks = [graph.node("Where", known, scaled, graph.constant(rule.filled))]
+    if rule.root:
+        one = graph.constant(1.0)
+        doubled = graph.node("Add", blocks[0], one)
+        # What rounds to less than -1 is -1.
+        share = graph.node("Max", graph.node("Mul", doubled, graph.constant(0.5)), nothing)
+        blocks = [graph.node("Sub", graph.node("Add", share, graph.node("Sqrt", share)), one)]
     if rule.cells:
         apart = graph.node("Abs", graph.node("Sub", blocks[0], graph.constant(np.array([rule.knots]))))
         share = graph.node("Sub", graph.constant(1.0), graph.node("Mul", apart, graph.constant(rule.cells / 2.0)))

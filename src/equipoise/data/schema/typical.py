@@ -18,6 +18,9 @@ LINE, HATS = (1 / 3, 4 / 45), (2 / 3, 1 / 45)
 # Rows longer than the mean by so many deviations are clipped: about one in 40.
 DEVIATIONS = 2.0
 
+# What share of a typical row most rows are within.
+CROWDED = 0.6
+
 
 def typical_row(schema: "Schema") -> float:
     """Return a length that one encoded row in 40 exceeds, before it is divided by a norm; the longest if that is less.
@@ -49,6 +52,24 @@ def typical_row(schema: "Schema") -> float:
             variances[side.name, found] = variance
     variance = math.fsum(slope * slope * variances[key] for key, slope in slopes.items())
     return min(math.sqrt(mean + DEVIATIONS * math.sqrt(variance)), schema.longest_row)
+
+
+def crowded_row(schema: "Schema") -> float:
+    """Return three fifths of a typical row, but no less than one column alone can be long.
+
+    Numbers are rarely spread evenly: they crowd somewhere between their bounds, and most rows are far shorter. Those
+    that are not are clipped, which leaves the side of a line on which they lie as it was but for the intercept.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Schema, Target
+    >>> columns = tuple(NumberColumn(f"column {place}") for place in range(30))
+    >>> schema = Schema(None, columns, Target("ill", classes=(0, 1)))
+    >>> round(crowded_row(schema), 3), round(crowded_row(Schema(None, columns[:2], schema.target)), 3)
+    (2.185, 1.0)
+    """
+    typical = typical_row(schema)
+    return max(CROWDED * typical, min(typical, 1.0))
 
 
 def _sides(part: Column | Surface) -> tuple[Column, ...]:

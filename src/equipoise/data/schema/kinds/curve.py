@@ -32,6 +32,8 @@ class CurveColumn(NumberColumn):
         As in `NumberColumn`.
     cells : int
         How many cells there are, 2 or more.
+    root : None
+        A curve bends by itself, and has no use for roots.
 
     Examples
     --------
@@ -60,6 +62,8 @@ class CurveColumn(NumberColumn):
         cells = faults.count(f"{path}.cells", self.cells)
         if cells is None or not 2 <= cells <= MOST_CELLS:
             faults.add(f"{path}.cells", f"a whole number from 2 to {MOST_CELLS}", self.cells)
+        if self.root:
+            faults.add(f"{path}.root", "no root of a curve, which bends by itself", self.root)
         settle(self, cells=cells)
         faults.attempt(lambda: NumberColumn.__post_init__(self))
         faults.refuse()
@@ -97,15 +101,16 @@ class CurveColumn(NumberColumn):
 
 
 def curved(column: NumberColumn, cells: int) -> CurveColumn:
-    """Return a column of numbers as a curve, every other fact as it was.
+    """Return a column of numbers as a curve, every other fact as it was but for its root.
 
     Examples
     --------
     >>> curved(NumberColumn("age", (0, 100), fill=40), 8)
-    CurveColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), cells=8)
+    CurveColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), root=None, \
+cells=8)
     """
     facts = {field.name: getattr(column, field.name) for field in fields(column)}
-    return CurveColumn(**facts, cells=cells)
+    return CurveColumn(**{**facts, "root": None}, cells=cells)
 
 
 def line_of(column: NumberColumn, indicator: bool) -> NumberColumn:
@@ -114,7 +119,7 @@ def line_of(column: NumberColumn, indicator: bool) -> NumberColumn:
     Examples
     --------
     >>> line_of(CurveColumn("age", (0, 100), fill=40, cells=8), indicator=False)
-    NumberColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=())
+    NumberColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), root=None)
     """
     facts = {field.name: getattr(column, field.name) for field in fields(NumberColumn)}
     return NumberColumn(**{**facts, "indicator": indicator})

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from equipoise.data.readings import Reading
     from equipoise.data.writings import Writing
 
+# Upper bounds of shares, of which nothing is known but that they may lie anywhere.
+SHARES = (1.0, 100.0)
+
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn(Column):
@@ -35,6 +38,9 @@ class NumberColumn(Column):
         The unit of the bounds, which may stand behind or before a number; one without a unit is in this one.
     units : mapping of str to float, optional
         Other units that may stand there, and how many of `unit` each is.
+    root : bool, optional
+        Whether the root of the place between the bounds counts for half, beside the place itself: amounts crowd near
+        their lower bound, and roots spread them. Left out it does not, but that an additive model may decide it.
 
     Examples
     --------
@@ -46,7 +52,7 @@ class NumberColumn(Column):
     """
 
     kind: ClassVar[str] = "number"
-    keys: ClassVar[tuple[str, ...]] = ("bounds", "fill", "indicator", "unit", "units")
+    keys: ClassVar[tuple[str, ...]] = ("bounds", "fill", "indicator", "unit", "units", "root")
     asked: ClassVar[str] = "columns of numbers"
     remedy: ClassVar[str] = (
         'write them as numbers, declare unit = "..." if they are numbers with units, or kind = "category" with their '
@@ -59,6 +65,7 @@ class NumberColumn(Column):
     indicator: bool = False
     unit: str | None = None
     units: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    root: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so."""
@@ -69,6 +76,7 @@ class NumberColumn(Column):
         if bounds is not None and fill is not None and not bounds[0] <= fill <= bounds[1]:
             faults.add(f"{path}.fill", "a number inside the bounds", self.fill)
         settle(self, bounds=bounds, fill=fill, indicator=faults.flag(f"{path}.indicator", self.indicator))
+        settle(self, root=None if self.root is None else faults.flag(f"{path}.root", self.root))
         settle(self, **_checked_units(faults, path, self.unit, self.units))
         faults.refuse()
 
@@ -90,6 +98,8 @@ class NumberColumn(Column):
         if self.units:
             factors = (f"{place(unit)} = {written_number(factor)}" for unit, factor in dict(self.units).items())
             yield f"units = {{{', '.join(factors)}}}"
+        if self.root is not None:
+            yield f"root = {'true' if self.root else 'false'}"
 
     def blanks(self) -> dict[str, object]:
         """Return the bounds, which a part of the budget may pay for."""
@@ -129,7 +139,24 @@ class NumberColumn(Column):
         """Return what scales numbers."""
         from equipoise.data.writings import Scaled
 
-        return Scaled(self.bounds, self.fill, self.indicator)
+        return Scaled(self.bounds, self.fill, self.indicator, bool(self.root))
+
+
+def by_root(column: NumberColumn) -> NumberColumn:
+    """Return a column whose root counts if its bounds say that it is an amount, unless the schema says whether it does.
+
+    An amount has the lower bound 0, and crowds near it: most incomes, counts and sizes are far below the largest that
+    there can be. Between 0 and 1, or 0 and 100, lie shares as well, which may be anywhere: those stay.
+
+    Examples
+    --------
+    >>> [by_root(NumberColumn("x", bounds)).root for bounds in ((0, 4500), (17, 90), (0, 100))]
+    [True, None, None]
+    """
+    amount = (
+        column.root is None and column.bounds is not None and column.bounds[0] == 0 and column.bounds[1] not in SHARES
+    )
+    return replace(column, root=True) if amount else column
 
 
 def _belongs_to_a_number(text: str) -> bool:
