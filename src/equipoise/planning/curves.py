@@ -11,7 +11,8 @@ and the worthiest of a few is taken, lines among them, for which G = 0. With man
 next to nothing, and curves are taken; with few, the noise in so many more weights costs more than they win, and the
 model is the linear one. A decision between classes stays the same through much of what costs a prediction of a number:
 there G is larger. Where curves lose a quarter of what is at stake or more they are no choice: the model of costs is
-rough there, and a line is easier to tell from noise. All pairs of columns of numbers with others, as lines, are assumed
+rough there, and a line is easier to tell from noise. Nor are they where they lose a twentieth more of it than lines do:
+nobody knows that columns bend, and where none does, what the noise in so many weights costs is all that there is. All pairs of columns of numbers with others, as lines, are assumed
 to win a share P more than what is at stake without them: they are worth their noise where ``(1 + P) (1 - c)`` is
 above what the same is without them. These numbers were settled with public tables in view, which
 docs/additive.md names; no privacy claim rests on them.
@@ -25,8 +26,8 @@ GAINS = {
     "regression": {0: 0.0, 4: 0.11, 8: 0.14, 16: 0.15},
 }
 
-# Curves that lose this share of what is at stake are no choice.
-DROWNED = 0.25
+# Curves that lose this share of what is at stake are no choice, nor those that lose so much more than lines.
+DROWNED, DEARER = 0.25, 0.05
 
 # By how much more is at stake with all pairs than without.
 TOGETHER = {"classification": 0.05, "regression": 0.02}
@@ -54,7 +55,8 @@ def cells_for(costs: Mapping[int, float], task: str, bends: float) -> int:
     >>> cells_for({0: 0.068, 4: 0.104, 8: 0.133, 16: 0.173}, "regression", 3 / 8)
     0
     """
-    choices = [cells for cells, cost in sorted(costs.items()) if cells == 0 or cost < DROWNED]
+    most = min(DROWNED, costs[0] + DEARER)
+    choices = [cells for cells, cost in sorted(costs.items()) if cells == 0 or cost < most]
     return max(choices, key=lambda cells: (1 + GAINS[task][cells] * bends**2) * (1 - costs[cells]))
 
 
