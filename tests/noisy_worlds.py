@@ -401,8 +401,9 @@ def _mean_of_recalls(population: Population, told: NoisyCounts, rows: Array) -> 
 
     def holds(side: str) -> Mask:
         ends = [(np.minimum(*getattr(each, side)), np.maximum(*getattr(each, side))) for _, each in found]
-        values = [tests.values(*each) for (tests, _), each in zip(found, ends, strict=True)]
-        _, low, high = mean_of_shares(np.array(values), *np.array(ends).transpose(1, 0, 2))
+        ratios = [tests.ratios(*each) for (tests, _), each in zip(found, ends, strict=True)]
+        noise = [tests.noise(tests.values(*each)) for (tests, _), each in zip(found, ends, strict=True)]
+        _, low, high = mean_of_shares(np.array(ratios), *np.array(ends).transpose(1, 0, 2), np.array(noise))
         return (low <= np.mean(truth)) & (np.mean(truth) <= high)
 
     for _ in range(HALVINGS):

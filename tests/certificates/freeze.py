@@ -103,7 +103,6 @@ def minimisers() -> Made:
     yield "noisy-gradient-extreme", planned(eq.Ridge(9.0, 1e-10, WIDE, 0.5, "noisy-gradient"), 10**6, 3)
     yield "noisy-gradient-classes", planned(eq.LogisticRegression(1, 1e-6, FOUR, mechanism="noisy-gradient"), 2000, 9)
     yield "noisy-gradient-batches", planned(eq.LogisticRegression(1, 1e-6, TWO, 0.01, "noisy-gradient:30"), 900, 9)
-    yield "noisy-gradient-order", planned(eq.LogisticRegression(1, 1e-30, TWO, 0.01, "noisy-gradient:30"), 900, 9)
     yield "products-ordinary", planned(eq.Ridge(domain=LABELS, mechanism="sufficient-statistics"), 5000, 5)
     yield "products-extreme", planned(eq.Ridge(1e-3, 0.0, WIDE, 1e-4, "sufficient-statistics", False), 10**8, 1)
     yield "products-gaussian", planned(eq.Ridge(1.0, 1e-6, WIDE, mechanism="sufficient-statistics"), 5000, 40)

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 import equipoise as eq
-from equipoise.artifact.findings import findings_of
+from equipoise.artifact.findings import bins_faults, findings_of
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluated import evaluated
@@ -308,6 +308,32 @@ def test_a_look_is_one_spend_with_one_certificate_that_holds_both_counts():
     assert 0.5 in made.claim.cells.edges
     assert made.claim.cells.edges not in (look.cells.edges, planned.cells.edges)
     assert "first look" in made.certificate.explain()
+
+
+FORGED = {
+    "classes swapped": ("not of one release", lambda whole: changed(whole, cells={"labels": (1, 0)})),
+    "another release": (
+        "not of one release",
+        lambda whole: replace(whole, of=(replace(whole.of[0], release="another"), whole.of[1])),
+    ),
+    "no counts of the look": (
+        "whose own counts are not there",
+        lambda whole: replace(whole, of=(replace(whole.of[0], released=None), whole.of[1])),
+    ),
+}
+
+
+def changed(whole, cells):
+    return replace(whole, released=replace(whole.released, cells=replace(whole.released.cells, **cells)))
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_look_and_counts_that_are_not_of_one_release_fail_the_check(name):
+    made = looked(3)
+    assert list(bins_faults(made.certificate)) == []
+    words, forged = FORGED[name]
+    other = replace(made.certificate, claim=forged(made.certificate.claim))
+    assert [line for line in bins_faults(other) if words in line]
 
 
 def test_edges_after_a_look_are_those_that_its_counts_give_and_no_row_does():

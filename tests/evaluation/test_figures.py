@@ -223,7 +223,7 @@ def test_an_area_that_bins_could_take_to_a_guess_is_not_told():
     assert few.auc.low - few.auc.bins < 0.5
     assert not few.auc.told
     assert re.fullmatch(
-        r"cannot be told from so few bins, which hide up to 0\.4 .*; more rows .* bins_from= .*", str(few.auc)
+        r"cannot be told from so few bins, which hide up to 0\.4 .*; more rows .* a look .*", str(few.auc)
     )
     assert few.accuracy.told
     spread = TwoClasses(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..certify.certificate import Certificate
 from ..certify.claims import UNKNOWN
-from ..certify.claims.evaluation import Looked
+from ..certify.claims.evaluation import Evaluation, Looked
 from ..certify.folder import (
     CERTIFICATE,
     CHECK_FAILED,
@@ -156,6 +156,14 @@ def bins_faults(certificate: Certificate) -> Iterator[str]:
     named = None if claim is None else claim.cells.bins_from
     if named is not None and (not named.strip() or (made is not None and named == made.id)):
         yield f"{CERTIFICATE}: bins that follow from the counts of {repr(named)[:40]}, which is no earlier evaluation"
+    if isinstance(certificate.claim, Looked):
+        whole = certificate.claim
+        parts = [part for part in (*whole.of, whole.released) if isinstance(part, Evaluation)]
+        about = {(part.release, part.model, part.cells.labels, part.cells.groups, part.cells.by) for part in parts}
+        if len(about) != 1:
+            yield f"{CERTIFICATE}: a first look and counts that are not of one release, its classes and groups"
+        if whole.released is not None and parts[0].released is None:
+            yield f"{CERTIFICATE}: counts in bins that follow from a first look whose own counts are not there"
 
 
 def bins_words(certificate: Certificate) -> tuple[str, ...]:

@@ -89,7 +89,8 @@ class Evaluation:
         """Return sets of classes that hold the true one as often as asked for (N4-sets).
 
         A label at the boundary is let in by a coin: otherwise sets would be larger, and hold the truth too often. Coins
-        follow from the public seed and a row's place, so that they are the same each time (`PredictionSets.of`).
+        follow from the public seed and a row's place, so that they are the same each time (`PredictionSets.of`). How
+        often is proved where bins were chosen without the counted rows, and measured after a look at them (N4-sets).
         """
         if not self.claim.cells.labels:
             remedy = "ask for evaluation.prediction_intervals(coverage)"

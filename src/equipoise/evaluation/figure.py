@@ -48,7 +48,7 @@ class Figure:
     >>> print(Figure(0.86, 0.84, 0.88, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5, binned=13))
     0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
     >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
-    cannot be told from so few bins, which hide up to 0.2 on either side; more rows make more, bins_from= moves them
+    cannot be told from so few bins, which hide up to 0.2 on either side; more rows make more, a look moves them
     >>> print(Figure(1.0, 0.6, 1.4, sampling=0.02, noise=0.05, greatest=4.0, bins=0.25, guessing=1.1))
     cannot be told from so few bins, which hide up to 0.25 on either side; more rows or epsilon make more
     >>> print(Figure(-0.9, -1.0, -0.6, sampling=0.1, noise=0.02, least=-1.0, clipped=True))
@@ -118,7 +118,7 @@ class Figure:
             return ""
         if self._short:
             hidden = f"which hide up to {self.bins:.2g} on either side"
-            more = "more rows make more, bins_from= moves them" if self.binned else "more rows or epsilon make more"
+            more = "more rows make more, a look moves them" if self.binned else "more rows or epsilon make more"
             return f"cannot be told from so few bins, {hidden}; {more}"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)

@@ -52,8 +52,9 @@ class NewRows:
         if model is None:
             remedy = "open both in Python, with equipoise.load and equipoise.Evaluation.load"
             raise InvalidParameter("a release of a model with a schema", "one without", remedy)
-        if len(model.labels) != len(found.claim.cells.labels):
-            what = f"an evaluation of {found.claim.cells.labels[-1]!r:.80} against the rest"
+        if tuple(model.labels) != found.claim.cells.labels:
+            same = len(model.labels) == len(found.claim.cells.labels)
+            what = "one of other classes" if same else f"one of {found.claim.cells.labels[-1]!r:.80} against the rest"
             raise InvalidParameter("sets of the model's classes", what, "evaluate without --positive, for such sets")
         self._model, self._cells = model, found.claim.cells
         self.labels = found.claim.cells.labels

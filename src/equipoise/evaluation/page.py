@@ -12,7 +12,7 @@ from equipoise.artifact import page_file
 from equipoise.artifact.findings import bins_words
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims.evaluation import Cells
+from equipoise.certify.claims.evaluation import Cells, Evaluation, Looked
 from equipoise.certify.folder import CERTIFICATE, PAGE, SCHEMA, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import ReleaseUnreadable
@@ -111,7 +111,13 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         groups=tuple(map(str, cells.groups[:MOST_GROUPS])),
         bars=bars_of(counts, cells),
         left_out=max(len(cells.groups) - MOST_GROUPS, 0),
+        looked=_cells_of_a_look(certificate),
     )
+
+
+def _cells_of_a_look(certificate: Certificate) -> int:
+    looks = certificate.claim.of[:1] if isinstance(certificate.claim, Looked) else ()
+    return sum(look.noise.dimension for look in looks if isinstance(look, Evaluation))
 
 
 def _task(figures: Figures) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.means import mean_between
 from equipoise.evaluation.noise_law import variance
-from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
+from equipoise.evaluation.shares import Cells, Share, SharesTest, rebalanced, shares
 from equipoise.evaluation.two_classes import LEAST_SCORE
 from equipoise.planning.evaluation import SHARE_OF_ROWS
 from equipoise.vocabulary.facts import Label
@@ -110,11 +111,12 @@ class SeveralClasses:
         Given the sizes of classes their recalls are independent but for the share of all noise that rebalancing takes
         off. Coverage is measured, not proved.
         """
-        recall = self.recall
-        value, low, high = (float(each) for each in mean_of_shares(recall.value, recall.low, recall.high))
-        parts = ([getattr(figure, part) for figure in recall.figures] for part in ("sampling", "noise"))
-        spread = (float(np.sqrt(np.sum(np.square(part)))) / self.classes for part in parts)
-        return Figure(value, low, high, *spread)
+        recall, own = self.recall, [self._all & (self._true == label) for label in range(self.classes)]
+        tests = SharesTest.of(self.counts, [Share(whole & (self._predicted == self._true), whole) for whole in own])
+        sampling, noise = (np.array([getattr(each, part) for each in recall.figures]) for part in ("sampling", "noise"))
+        found = mean_of_shares(tests.ratios(recall.low, recall.high), recall.low, recall.high, noise)
+        value, low, high, *spread = (*found, *(np.linalg.norm(part) / self.classes for part in (sampling, noise)))
+        return Figure(float(value), float(low), float(high), *map(float, spread))
 
     @cached_property
     def confusion(self) -> tuple[tuple[Figure, ...], ...]:
@@ -258,23 +260,30 @@ def _sum(first: Figure, second: Figure) -> Figure:
     return Figure(max(value, 0.0), max(low, 0.0), high, sampling, noise, max(least, 0.0), greatest, bins)
 
 
-def mean_of_shares(value: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
+def mean_of_shares(ratio: Array, low: Array, high: Array, noise: Array) -> tuple[Array, Array, Array]:
     """Return the mean, along the first axis, of independent shares, and the ends of its interval.
 
-    Distances of ends from values add up as deviations do: in squares, separately on either side (Zou and Donner,
-    Statistics in Medicine 27, 2008). Where noise drowns a share its ends are those of what is possible, and no
+    Distances of ends from ratios of counts add up as deviations do: in squares, separately on either side (Zou and
+    Donner, Statistics in Medicine 27, 2008). Noise may push a ratio beyond 0 or 1, where no end can follow it. What it
+    is beyond is kept, or the mean of many shares near 1 would be too small; and no distance is shorter than what the
+    `noise` on a ratio, a deviation, reaches. Where noise drowns a share its ends are those of what is possible, and no
     multiple of a deviation: such distances are added as they are.
 
     Examples
     --------
-    >>> mean, low, high = mean_of_shares(np.array([0.5, 0.7]), np.array([0.4, 0.6]), np.array([0.6, 0.8]))
+    >>> ends = np.array([0.4, 0.6]), np.array([0.6, 0.8])
+    >>> mean, low, high = mean_of_shares(np.array([0.5, 0.7]), *ends, np.array([0.02, 0.02]))
     >>> float(mean), float(low.round(3)), float(high.round(3))
     (0.6, 0.529, 0.671)
     """
-    mean, drowned = np.mean(value, axis=0), high - low > 0.5
+    drowned = high - low > 0.5
+    value = np.where(drowned, np.clip(ratio, low, high), ratio)
+    reach = np.where(drowned, 0.0, NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * noise)
+    mean = np.mean(value, axis=0)
     below, above = (
         (np.sqrt(np.sum(np.where(drowned, 0.0, each**2), axis=0)) + np.sum(np.where(drowned, each, 0.0), axis=0))
         / len(value)
-        for each in (value - low, high - value)
+        for each in (np.maximum(value - low, reach), np.maximum(high - value, reach))
     )
-    return np.asarray(mean), np.asarray(mean - below), np.asarray(mean + above)
+    ends = np.clip(mean - below, 0.0, 1.0), np.clip(mean + above, 0.0, 1.0)
+    return np.clip(mean, 0.0, 1.0), *ends

@@ -130,9 +130,20 @@ class SharesTest:
         return large, small
 
     def values(self, low: Array, high: Array) -> Array:
-        """Return estimates within these intervals; where nothing of a whole is seen above the noise, their middles."""
+        """Return estimates within these intervals."""
+        return np.clip(self.ratios(low, high), low, high)
+
+    def ratios(self, low: Array, high: Array) -> Array:
+        """Return parts over wholes, beyond 0 and 1 where noise is; middles where a whole is lost in it."""
         seen = self.whole > 0.5
-        return np.clip(np.where(seen, self.part / np.where(seen, self.whole, 1.0), 0.5 * (low + high)), low, high)
+        return np.asarray(np.where(seen, self.part / np.where(seen, self.whole, 1.0), 0.5 * (low + high)))
+
+    def noise(self, value: Array) -> Array:
+        """Return the deviation that noise adds to each share's ratio, if these are the shares."""
+        weights = np.stack([1.0 - value, -value, np.zeros(len(value))], axis=1)
+        weights -= (np.sum(weights * self.cells, axis=1) / np.sum(self.cells, axis=1))[:, None]
+        spread = np.sum(weights**2 * self.cells, axis=1) * variance(self.counts.law, self.counts.scale)
+        return np.asarray(np.sqrt(spread) / np.maximum(self.whole, 1.0))
 
 
 def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
@@ -149,9 +160,6 @@ def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
     questions = len(asked)
     low, high = intervals(tests, questions, np.zeros(questions), np.ones(questions), tests.error)
     value = tests.values(low, high)
-    rows = np.maximum(tests.whole, 1.0)
-    weights = np.stack([1.0 - value, -value, np.zeros(questions)], axis=1)
-    weights -= (np.sum(weights * tests.cells, axis=1) / np.sum(tests.cells, axis=1))[:, None]
-    noise = np.sqrt(np.sum(weights**2 * tests.cells, axis=1) * variance(counts.law, counts.scale)) / rows
-    sampling = np.sqrt(value * (1.0 - value) / rows)
+    noise = tests.noise(value)
+    sampling = np.sqrt(value * (1.0 - value) / np.maximum(tests.whole, 1.0))
     return [Figure(*(float(number) for number in each)) for each in zip(value, low, high, sampling, noise, strict=True)]

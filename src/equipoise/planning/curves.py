@@ -12,10 +12,10 @@ next to nothing, and curves are taken; with few, the noise in so many more weigh
 model is the linear one. A decision between classes stays the same through much of what costs a prediction of a number:
 there G is larger. Where curves lose a quarter of what is at stake or more they are no choice: the model of costs is
 rough there, and a line is easier to tell from noise. Nor are they where they lose a twentieth more of it than lines do:
-nobody knows that columns bend, and where none does, what the noise in so many weights costs is all that there is. All pairs of columns of numbers with others, as lines, are assumed
-to win a share P more than what is at stake without them: they are worth their noise where ``(1 + P) (1 - c)`` is
-above what the same is without them. These numbers were settled with public tables in view, which
-docs/additive.md names; no privacy claim rests on them.
+nobody knows that columns bend, and where none does, what the noise in so many weights costs is all that there is. All
+pairs of columns of numbers with others, as lines, are assumed to win a share P more than what is at stake without them:
+they are worth their noise where ``(1 + P) (1 - c)`` is above what the same is without them. These numbers were settled
+with public tables in view, which docs/additive.md names; no privacy claim rests on them.
 """
 
 from collections.abc import Mapping

@@ -61,11 +61,16 @@ def _list(title: str, entries: Sequence[str]) -> str:
 def _summary(record: EvaluationRecord) -> str:
     first = record.lines[0]
     named = f"“{record.target}”" if record.target else "its target"
-    head = "<h1>How good is it?</h1>" + paragraph(
+    ways = f"counted once, with noise, in {record.cells:,} public cells; every number below follows from those counts."
+    if record.looked:
+        ways = (
+            f"counted twice, with noise: in {record.looked:,} public cells, to see where scores are, and in "
+            f"{record.cells:,} whose bins follow from that look; every number below follows from the second counts."
+        )
+    tried = (
         f"A released model that predicts {named} was tried on {record.n_samples:,} rows that stay private. They were "
-        f"counted once, with noise, in {record.cells:,} public cells; every number below follows from those counts.",
-        "soft",
     )
+    head = "<h1>How good is it?</h1>" + paragraph(tried + ways, "soft")
     if words := against_the_rest(record.labels):
         head += paragraph(words)
     if record.seeded:

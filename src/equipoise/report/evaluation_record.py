@@ -170,3 +170,5 @@ class EvaluationRecord:
     groups: tuple[str, ...] = ()
     bars: tuple[Bars, ...] = ()
     left_out: int = 0
+    # The cells of a first look, from whose counts bins follow; 0 without one.
+    looked: int = 0

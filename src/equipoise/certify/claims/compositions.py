@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import reduce
+from typing import ClassVar
 
 from ...errors import InvalidParameter
 from ...vocabulary.facts import Conditions
@@ -60,7 +61,7 @@ class Sequence(Composition):
     """
 
     kind = "sequence"
-    units = ("row", "person")
+    units: ClassVar[tuple[str, ...]] = ("row", "person")
 
     def curve(self) -> Curve:
         """Return the last part's curve, where all before it are pure; otherwise what adding up gives."""
@@ -106,7 +107,7 @@ class PostProcessing(Composition):
     """Whatever is computed from a release by a public rule, which is free: columns selected by a threshold (F3)."""
 
     kind = "post-processing"
-    units = ("row", "person")
+    units: ClassVar[tuple[str, ...]] = ("row", "person")
     relies = "F3"
 
     rule: str

@@ -159,4 +159,5 @@ class Looked(Counted, Sequence):
     """
 
     kind = "looked"
+    units = ("row",)
     planned = 1
