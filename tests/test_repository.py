@@ -164,3 +164,27 @@ def test_pages_and_files_that_are_cited_exist():
         # What the changelog says of the past stays.
         cited = CITED.findall(page.read_text()) if page.name != "CHANGELOG.md" else ()
         assert not [file for file in cited if not (ROOT / file).is_file()], page
+
+
+# What an example writes into the folder that it runs in was committed once.
+ROOMS = {
+    "benchmarks",
+    "distributions",
+    "docs",
+    "examples",
+    "fuzz",
+    "handbook",
+    "proofs",
+    "src",
+    "studies",
+    "tests",
+    "verify",
+}
+PAPERS = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md"}
+TOOLS = {".ci", ".containerignore", ".gitignore", ".pre-commit-config.yaml", "Containerfile", "Makefile"}
+PINNED = {"pyproject.toml", "requirements-dev.lock"}
+
+
+def test_nothing_lies_in_the_root_that_has_no_room_there():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert {name.split("/")[0] for name in listed.splitlines()} == ROOMS | PAPERS | TOOLS | PINNED
