@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -186,5 +187,7 @@ PINNED = {"pyproject.toml", "requirements-dev.lock"}
 
 
 def test_nothing_lies_in_the_root_that_has_no_room_there():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    git = shutil.which("git")
+    assert git is not None
+    listed = subprocess.run([git, "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert {name.split("/")[0] for name in listed.splitlines()} == ROOMS | PAPERS | TOOLS | PINNED
