@@ -62,7 +62,7 @@ unit: $(READY)
 	PYTHONPATH=$(SPARK) $(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
 statistics: $(READY) $(SPARK_READY) $(FUZZER_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
-	PYTHONPATH=$(SPARK):$(FUZZER):.:tests $(BIN)/pytest -m statistics -n 2 --durations=10
+	PYTHONPATH=$(SPARK):$(FUZZER):.:tests $(BIN)/pytest -m "statistics or hypothesis" -n 2 --durations=10
 
 $(SPARK_READY): tests/requirements-spark.lock $(READY)
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(SPARK) -r tests/requirements-spark.lock

@@ -13,9 +13,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
+from fixed_coins import FixedCoins
+
 # No test is about time: the first example of one may load what compiles loops, and others may keep the machine busy.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("fast lane", deadline=None, derandomize=True)
+settings.register_profile("slow lane", deadline=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the fast lane draw the same in every run; the slow one has fresh examples and the operating system's bits."""
+    if "statistics" in config.option.markexpr.split(" or "):
+        settings.load_profile("slow lane")
+    else:
+        settings.load_profile("fast lane")
+        config.pluginmanager.register(FixedCoins())
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
