@@ -21,7 +21,7 @@ from equipoise.data.schema import Schema
 from equipoise.data.schema.typical import shorter_row
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
-MOST_ROWS = 4000
+MOST_ROWS = 2000
 
 
 def scores(table: Table, schema: Schema, epsilon: float, seed: int) -> tuple[float, ...]:
