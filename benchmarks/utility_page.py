@@ -11,6 +11,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import additive_picture
 from scores import CURVE_EPSILONS, MECHANISMS, UNPRIVATE, is_required, planned
 from stored import RESULTS, Record, Store, regression
 from study import table_rows
@@ -290,9 +291,10 @@ def measured(found: dict[str, Store]) -> str:
         said = f"{old} of {len(planned_cells)} scores of Equipoise, marked{OLDER}, were measured under plans that the"
         said += " program no longer makes."
     rows = []
-    for suite in SUITES:
-        for number, session in enumerate(found[suite].sessions):
-            count = sum(record["session"] == number for record in found[suite].records)
+    besides = {suite: Store(suite) for suite in additive_picture.SUITES}
+    for suite, store in (*((suite, found[suite]) for suite in SUITES), *besides.items()):
+        for number, session in enumerate(store.sessions):
+            count = sum(record["session"] == number for record in store.records)
             versions = ", ".join(f"{name} {version}" for name, version in session["packages"].items())
             python = f"Python {session['python']}, " if session["python"] else ""
             where = [session["date"], session["commit"], session["machine"], f"{session['load']:g}"]
@@ -310,6 +312,7 @@ TABLES = {
     "measured": measured,
     "descents": descents,
     "every mechanism": every_mechanism,
+    "additive models": lambda _: additive_picture.table(additive_picture.records()),
 }
 
 
@@ -373,15 +376,28 @@ def picture(points: list[dict[str, Any]], path: Path) -> None:
             title = f"{data}, {'delta = 0' if privacy == 'pure' else 'delta = 1/n^2'}"
             panels.append((lines + dots + rule).properties(width=330, height=190, title=title))
         rows.append(alt.hconcat(*panels))
-    alt.vconcat(*rows).configure(background="white").save(path)
+    save(alt.vconcat(*rows).configure(background="white"), points, path)
+
+
+def save(chart: Any, points: list[dict[str, Any]], path: Path) -> None:
+    """Write a picture, with the line that says what it was drawn from."""
+    chart.save(path)
     with path.open("a") as file:
         file.write(f"\n{drawing_mark(points)}\n")
 
 
+def is_drawn(points: list[dict[str, Any]], path: Path) -> bool:
+    """Whether a picture shows these points."""
+    return path.exists() and drawing_mark(points) in path.read_text()
+
+
 def write_page() -> None:
-    """Write the tables into the page, and draw the picture if what it shows has changed."""
+    """Write the tables into the page, and draw each picture if what it shows has changed."""
     found = stores()
     PAGE.write_text(render(PAGE.read_text(), found))
     points = drawn(found)
-    if not PICTURE.exists() or drawing_mark(points) not in PICTURE.read_text():
+    if not is_drawn(points, PICTURE):
         picture(points, PICTURE)
+    points = additive_picture.drawn(additive_picture.records())
+    if not is_drawn(points, additive_picture.PICTURE):
+        save(additive_picture.chart(points), points, additive_picture.PICTURE)

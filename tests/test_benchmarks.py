@@ -60,6 +60,22 @@ def test_the_picture_is_drawn_from_the_stored_results(benchmarks):
     assert page.drawing_mark(page.drawn(page.stores())) in page.PICTURE.read_text(encoding="utf-8"), "make bench-page"
 
 
+def test_the_picture_of_additive_models_is_drawn_from_the_stored_results(benchmarks):
+    page, additive = benchmarks("utility_page"), benchmarks("additive_picture")
+    points = additive.drawn(additive.records())
+    assert page.is_drawn(points, additive.PICTURE), "make bench-page"
+    # A panel a table and kind of privacy has a line and an additive model at every epsilon, and DP-EBM with delta.
+    for data in additive.DATA:
+        for privacy, methods in (("pure", additive.METHODS[:2]), ("approximate", additive.METHODS)):
+            here = [point for point in points if (point["data"], point["privacy"]) == (data, privacy)]
+            assert {(point["method"], point["epsilon"]) for point in here} == {
+                (method, epsilon) for method in methods for epsilon in (0.1, 0.3, 1.0, 3.0)
+            }
+    # Another score would be another picture.
+    changed = [{**points[0], "score": points[0]["score"] + 0.01}, *points[1:]]
+    assert not page.is_drawn(changed, additive.PICTURE)
+
+
 def test_a_result_of_another_plan_is_marked(benchmarks):
     page = benchmarks("utility_page")
     found = page.stores()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.held_out import train_and_evaluate
     from equipoise.evaluation.population import population_intervals
+    from equipoise.evaluation.prevalence import private_prevalence
     from equipoise.ledger import Ledger
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
@@ -85,6 +86,7 @@ __all__ = [
     "penalties",
     "plan_method",
     "population_intervals",
+    "private_prevalence",
     "release_method",
     "release_solution",
     "risk",
@@ -142,6 +144,7 @@ _HOMES = {
     "open_table": "equipoise.data.engines",
     "plan_method": "equipoise.estimators.other_methods",
     "population_intervals": "equipoise.evaluation.population",
+    "private_prevalence": "equipoise.evaluation.prevalence",
     "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.planning.risk",
     "save": "equipoise.saving",

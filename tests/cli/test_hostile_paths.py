@@ -43,6 +43,7 @@ def commands(path, ledger):
         "draft": ("schema", "draft", path),
         "check": ("schema", "check", path, path),
         "train": ("train", path, "--schema", path, "--epsilon", "1"),
+        "prevalence": ("prevalence", path, "--schema", path, "--epsilon", "1"),
         "ledger": ("ledger", "verify", ledger, "--against", path),
         "checkpoint": ("ledger", "checkpoint", ledger, "--key", path, "--out", "head.json"),
         "key": ("key", "show", path),

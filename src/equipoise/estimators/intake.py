@@ -18,6 +18,7 @@ from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.persons import person_rows
 from equipoise.data.products import products
 from equipoise.data.schema import Schema
+from equipoise.data.schema.typical import shorter_row
 from equipoise.data.schema.useful import require_useful
 from equipoise.data.tables import as_frame, feature_table, require_labels, target_column
 from equipoise.data.unread import Unread
@@ -198,13 +199,14 @@ class SchemaRows(Intake):
         return declared
 
     def facts(self) -> dict[str, Any]:
-        """Return the schema's digest, who vouches for it, and the bounds that are still to be paid for."""
+        """Return the schema's digest, who vouches for it, bounds still to be paid for, and whether rows are short."""
         schema = self._schema
         bounds = None
         if schema.private_bounds is not None:
             bounds = Bounds(schema.unbounded, schema.private_bounds)
         vouched = f"{schema.vouched_by} ({schema.vouched_on})"
-        return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds}
+        lengths = shorter_row(schema)
+        return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds, "row_norms": lengths}
 
     def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
         """Return the encoded table; its target is a column of it, or y, and so are its persons' ids."""

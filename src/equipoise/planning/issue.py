@@ -22,7 +22,14 @@ SELECTION = (
 )
 
 # What a request records, but no plan depends on: repeated runs need not be planned anew.
-_NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "vouched": "", "selection": ""}
+_NO_SAY: Any = {
+    "public_seed": 0,
+    "seeded": False,
+    "ledger": None,
+    "vouched": "",
+    "selection": "",
+    "row_norms": None,
+}
 
 
 @remembered(most=1024)

@@ -115,6 +115,27 @@ def _wasteful(claim: Claim) -> Iterator[str]:
         )
 
 
+def divided(request: Request) -> Iterator[str]:
+    """Yield the line to write into a schema whose rows are divided by a length that hardly any of them has.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> asked = Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.5, 100, 30, Budget(1.0))
+    >>> list(divided(asked)), next(divided(replace(asked, row_norms=(5.477, 2.185))))[:69]
+    ([], 'wasteful: the schema declares no row_norm, and rows are divided by 5.')
+    """
+    if request.row_norms is not None:
+        longest, shorter = request.row_norms
+        yield (
+            f"wasteful: the schema declares no row_norm, and rows are divided by {longest:.4g}, as long as one can be, "
+            f"which hardly any is: write row_norm = {shorter:.4g} into it, above [target]; rows are then "
+            f"{longest / shorter:.2g} times as long beside the same noise, and longer ones are clipped "
+            "(docs/schema.md)"
+        )
+
+
 def _not_covered(terms: Terms) -> Iterator[str]:
     raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them, whose facts {terms.vouched} vouches for"
     yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
@@ -134,7 +155,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
-        caveats=caveats_of(request.terms(), claim),
+        caveats=(*divided(request), *caveats_of(request.terms(), claim)),
         asked=request,
         bounds=plan.bounds,
         candidates=plan.candidates,

@@ -128,6 +128,9 @@ class Request:
         SHA-256 of the schema that encodes raw rows into the domain, "" where rows are taken as given.
     vouched : str
         Who vouches for the schema's facts, and when.
+    row_norms : (float, float), optional
+        Where a schema declares no row norm and hardly any row is as long as what its rows are divided by: that length,
+        and the public row norm that it could declare. It adds a caveat; nothing depends on it.
     private_bounds : Bounds, optional
         The columns whose bounds are released first, and the part of the budget that pays for them.
     recipe : Recipe, optional
@@ -166,6 +169,7 @@ class Request:
     dropout: Dropout | None = None
     selection: str = ""
     left_open: tuple[str, ...] = ()
+    row_norms: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

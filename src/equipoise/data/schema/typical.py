@@ -21,6 +21,9 @@ DEVIATIONS = 2.0
 # What share of a typical row most rows are within.
 CROWDED = 0.6
 
+# A typical row above this share of the longest is near it: a plan says nothing of it.
+NEAR = 0.8
+
 
 def typical_row(schema: "Schema") -> float:
     """Return a length that one encoded row in 40 exceeds, before it is divided by a norm; the longest if that is less.
@@ -70,6 +73,32 @@ def crowded_row(schema: "Schema") -> float:
     """
     typical = typical_row(schema)
     return max(CROWDED * typical, min(typical, 1.0))
+
+
+def shorter_row(schema: "Schema") -> tuple[float, float] | None:
+    """Return by what rows are divided, and a public norm that is far below it; None where one is declared, or near.
+
+    Classes are told apart by the sides of lines on which rows lie, and have the norm of `crowded_row`. A number is
+    predicted from how long rows are, and so is everything from curves, whose rows are nearly of one length: they have
+    that of `typical_row` (docs/additive.md, measured for lines).
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Schema, Target
+    >>> columns = tuple(NumberColumn(f"column {place}") for place in range(30))
+    >>> schema = Schema(None, columns, Target("ill", classes=(0, 1)))
+    >>> [round(length, 3) for length in shorter_row(schema)]
+    [5.477, 2.185]
+    >>> one, short = Schema(None, columns[:1], schema.target), Schema(None, columns, schema.target, row_norm=2.0)
+    >>> shorter_row(one), shorter_row(short)
+    (None, None)
+    """
+    typical = typical_row(schema)
+    # Rows of levels are all as long as they can be: shorter ones would be the same rows.
+    if schema.row_norm is not None or typical > NEAR * schema.longest_row:
+        return None
+    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
+    return schema.longest_row, typical if bent or schema.target.classes is None else crowded_row(schema)
 
 
 def _sides(part: Column | Surface) -> tuple[Column, ...]:

@@ -18,7 +18,9 @@ class EvaluationWords(Words):
     def caveats(self, claim: Any) -> Iterator[str]:
         """Yield how noise is drawn, and what figures need besides privacy."""
         yield "the noise on counts is drawn exactly, Laplace noise on whole numbers (N4, D7)"
-        yield "what figures say of new rows holds if these rows had no part in the model or in its choice"
+        # Counts by class alone are about no model.
+        if claim.model:
+            yield "what figures say of new rows holds if these rows had no part in the model or in its choice"
 
 
 class LookedWords(Words):
