@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 import sqlite3
 from dataclasses import replace
@@ -42,6 +43,7 @@ NUMBERS = (
     NumberColumn("age", (20, 60), fill=30, indicator=True),
     NumberColumn('the "weight"', (-1e-3, 2e-3)),
     CurveColumn("dose", (0, 300), fill=100, cells=4, indicator=True),
+    CurveColumn("grams", (0, 300), fill=100, cells=8, indicator=True, root=True),
     NumberColumn("income", (0, 4500), fill=1000, indicator=True, root=True),
     NumberColumn("rent", (-5, 900), root=True),
 )
@@ -356,7 +358,9 @@ def test_the_table_of_weights_is_what_was_released(tmp_path):
         assert {float(line["divided by"]) for line in table[1 : weights.shape[1]]} == {model.schema_.longest_row}
     told = {line["column"]: line["meaning"] for line in table}
     assert told["age"] == "-1 at 20.0 and below, 1 at 60.0 and above, a line between; -0.5 if missing"
-    assert told["dose at 1/4"] == "1 at 75.0, 0 at the knots beside it and beyond, a line between"
+    assert told["dose"].startswith("-1 at 0.0 and below, 1 at 300.0 and above, a line between; -0.333")
+    top = "where the entry of dose is -0.5, 0 at -1.0 and 0.0 and beyond, a line between"
+    assert told["dose bent at 1/4"] == f"{math.sqrt(0.5)!r} {top}"
     assert (
         told["rooms other"]
         == "1 for ''; 1 for 'NA'; 1 for '-9'; 1 for '1970-01-01'; 1 if missing; 1 for any other text; else 0"

@@ -11,7 +11,7 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Pair, Target
 from equipoise.data.schema.pairs import all_lines
 from equipoise.data.schema.typical import crowded_row, typical_row
-from equipoise.errors import EquipoiseError, InvalidParameter
+from equipoise.errors import InvalidParameter
 from equipoise.estimators.additive import _curved
 from equipoise.planning.curves import CELLS, cells_for
 
@@ -80,18 +80,16 @@ def test_where_curves_are_not_worth_their_noise_the_model_is_the_linear_one():
 AMOUNTS = (NumberColumn("income", (0, 4500)), NumberColumn("rent", (0, 900), root=False), COLUMNS[1])
 
 
-def test_an_amount_counts_by_its_root_where_classes_are_told_apart_by_lines():
+def test_an_amount_counts_by_its_root_where_classes_are_told_apart():
     """Only lower bounds of 0 say that, shares say nothing, and what the schema says stays."""
     few = eq.Schema(300, AMOUNTS, SCHEMA.target, **FACTS)
     roots = [column.root for column in eq.AdditiveClassifier(epsilon=0.5, domain=few)._public_facts.columns]
     assert roots == [True, False, None]
-    curve = eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=8)._public_facts.columns[0]
-    assert (type(curve), curve.root) == (CurveColumn, None)
+    curves = eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=8)._public_facts.columns
+    assert [(type(curve), curve.root) for curve in curves] == [(CurveColumn, root) for root in roots]
     number = replace(few, target=AMOUNT.target)
     regression = eq.AdditiveRegressor(epsilon=0.5, domain=number)._public_facts
     assert (regression.columns, regression.row_norm) == (AMOUNTS, typical_row(number))
-    with pytest.raises(EquipoiseError, match="a curve, which bends by itself"):
-        CurveColumn("income", (0, 4500), root=True)
     assert eq.AdditiveClassifier(epsilon=0.5, domain=few, cells=0)._public_facts == few
 
 
@@ -156,16 +154,42 @@ def test_more_rows_and_more_epsilon_never_make_curves_coarser():
         assert found[-1] == max(CELLS)
 
 
-def test_of_costs_alone_the_worthiest_is_taken():
-    assert cells_for(dict.fromkeys(CELLS, 0.0), "classification", 0.1) == max(CELLS)
-    assert cells_for(dict.fromkeys(CELLS, 1.0), "classification", 1.0) == 0
-    assert cells_for({0: 0.3}, "regression", 1.0) == 0
+def test_of_costs_alone_the_finest_is_taken_that_is_hardly_dearer_than_lines():
+    assert cells_for(dict.fromkeys(CELLS, 0.0), "classification") == max(CELLS)
+    assert cells_for(dict.fromkeys(CELLS, 1.0), "classification") == 0
+    assert cells_for({0: 0.3}, "regression") == 0
     # Where all is drowned the model of costs says little, and lines stay.
-    assert cells_for({0: 0.85, 4: 0.7, 8: 0.6}, "classification", 1.0) == 0
-    # What curves would win is in proportion to how many columns bend.
-    # Nobody knows that columns bend: what is a twentieth dearer is left alone, however much it might win.
-    assert [cells_for({0: 0.02, 4: cost}, "classification", 1.0) for cost in (0.069, 0.071)] == [4, 0]
-    assert [cells_for({0: 0.1, 4: 0.14}, "classification", bends) for bends in (0.2, 1.0)] == [0, 4]
+    assert cells_for({0: 0.85, 4: 0.7, 8: 0.6}, "classification") == 0
+    # Nobody knows that columns bend: what is dearer is left alone, and a number that is predicted is worse off by it.
+    assert [cells_for({0: 0.02, 4: cost}, "classification") for cost in (0.035, 0.037)] == [4, 0]
+    assert [cells_for({0: 0.02, 4: cost}, "regression") for cost in (0.0249, 0.0251)] == [4, 0]
+
+
+@pytest.mark.parametrize(("task", "rows"), [("classes", 3000), ("a number", 6000)])
+def test_tables_whose_effects_are_lines_lose_next_to_nothing_by_curves(task, rows):
+    """Numbers crowd around the middle of their bounds, where curves of hats alone lost up to nine points.
+
+    Twelve such tables lost 0.0050 of accuracy and 0.0036 of R2 on average (deviations 0.0025 between them) when this
+    was written, and 0.0136 and 0.034 by hats at four equally spaced cells: four tables lose 0.01 by chance less than
+    once in 10,000 times, and hats keep within it once in 25.
+    """
+    lost = []
+    for seed in range(4):
+        coins = np.random.default_rng(seed)
+        values = coins.normal(0, 0.3, (rows + 3000, 6)).clip(-1, 1)
+        frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(6)])
+        score = values @ np.array([2, -1.5, 1, 0.7, 0.5, -0.5]) / 0.3
+        frame["y"] = np.where(score + coins.logistic(size=len(frame)) > 0, "yes", "no")
+        kinds, target = (eq.AdditiveClassifier, eq.LogisticRegression), Target("y", classes=("no", "yes"))
+        if task == "a number":
+            frame["y"] = (score + 1.5 * coins.normal(size=len(frame))).clip(-20, 20)
+            kinds, target = (eq.AdditiveRegressor, eq.Ridge), Target("y", bounds=(-20, 20))
+        train, test = frame[:rows], frame[rows:]
+        schema = eq.Schema(rows, tuple(NumberColumn(f"x{place}", (-1, 1)) for place in range(6)), target, **FACTS)
+        made = [kind(epsilon=3.0, domain=schema, random_state=seed).fit(train) for kind in kinds]
+        assert isinstance(made[0].schema_.columns[0], CurveColumn)
+        lost.append(made[1].score(test, test["y"]) - made[0].score(test, test["y"]))
+    assert np.mean(lost) < 0.01
 
 
 def test_a_saved_model_predicts_what_it_did_and_its_page_shows_the_curves(model, tmp_path):
@@ -195,6 +219,20 @@ def test_the_plain_pipeline_says_the_same(model):
     indicated = replace(SCHEMA, columns=(replace(COLUMNS[0], fill=40, indicator=True), *COLUMNS[1:]))
     marked = eq.AdditiveClassifier(epsilon=1.0, domain=indicated, random_state=0).fit(TRAIN.drop(columns="amount"))
     assert marked.to_sklearn().decision_function(HOSTILE) == pytest.approx(marked.decision_function(HOSTILE), abs=1e-9)
+    rooted = replace(SCHEMA, columns=(replace(COLUMNS[0], root=True, fill=40), *COLUMNS[1:]))
+    bent = eq.AdditiveClassifier(epsilon=1.0, domain=rooted, random_state=0).fit(TRAIN.drop(columns="amount"))
+    assert isinstance(bent.schema_.columns[0], CurveColumn)
+    for rows in (TEST, HOSTILE):
+        assert bent.to_sklearn().decision_function(rows) == pytest.approx(bent.decision_function(rows), abs=1e-9)
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 1.0 + 4e-16), (1e9, 1e9 + 1e-6), (0.0, 1e-15)])
+@pytest.mark.parametrize("cells", [0, 4])
+def test_bounds_that_scikit_learn_cannot_tell_apart_are_refused(bounds, cells):
+    narrow = replace(SCHEMA, columns=(NumberColumn("age", bounds), *COLUMNS[1:]))
+    found = eq.AdditiveClassifier(epsilon=1.0, domain=narrow, cells=cells, random_state=0)
+    with pytest.raises(InvalidParameter, match=r"age between .* to do: predict with equipoise\.load"):
+        found.fit(TRAIN.drop(columns="amount")).to_sklearn()
 
 
 def test_what_is_streamed_is_encoded_as_what_is_held(model, tmp_path):
@@ -216,18 +254,18 @@ def test_bounds_may_be_paid_for():
 
 
 def test_a_schema_with_curves_is_taken_as_it_is():
-    chosen = replace(SCHEMA, columns=(CurveColumn("age", (0, 100), cells=3), *COLUMNS[1:]))
+    chosen = replace(SCHEMA, columns=(CurveColumn("age", (0, 100), cells=2), *COLUMNS[1:]))
     assert eq.AdditiveClassifier(domain=chosen)._public_facts == chosen
     assert eq.AdditiveClassifier(domain=chosen, cells=8)._public_facts == chosen
 
 
 def test_cells_that_were_asked_for_are_made():
-    facts = eq.AdditiveClassifier(epsilon=1e-3, domain=SCHEMA, cells=5)._public_facts
-    assert [getattr(column, "cells", 0) for column in facts.columns] == [5, 5, 0]
+    facts = eq.AdditiveClassifier(epsilon=1e-3, domain=SCHEMA, cells=32)._public_facts
+    assert [getattr(column, "cells", 0) for column in facts.columns] == [32, 32, 0]
     assert eq.AdditiveClassifier(epsilon=1e3, domain=SCHEMA, cells=0)._public_facts == SCHEMA
 
 
-@pytest.mark.parametrize("cells", [-1, 2.5, "many", None, True])
+@pytest.mark.parametrize("cells", [-1, 1, 5, 512, 2.5, "many", None, True])
 def test_cells_that_are_none_are_refused(cells):
     with pytest.raises(InvalidParameter, match="number of cells"):
         eq.AdditiveRegressor(domain=AMOUNT, cells=cells).plan()

@@ -1,5 +1,6 @@
 """Pairs of columns: a surface that no sum of curves follows, inside the same bounds on rows, through every way out."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,17 +14,18 @@ from equipoise.artifact.exports.csv_weights import WeightTable
 from equipoise.artifact.exports.sql_expression import SelectList
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, OrderedColumn, Pair, Schema, Target
+from equipoise.data.schema.kinds.curve import entries_at_knots
 from equipoise.errors import InvalidParameter, SchemaInvalid
 
 ROWS = 8000
 COLUMNS = (
     NumberColumn("age", (0, 100), fill=30, indicator=True),
-    CurveColumn("dose", (-3, 3), cells=5),
+    CurveColumn("dose", (-3, 3), cells=8),
     CategoryColumn("town", ("Graz", "Wien"), other=True),
     CategoryColumn("sex", ("f", "m"), unknown="m"),
 )
 ALONE = Schema(ROWS, COLUMNS, Target("ill", classes=("no", "yes")), vouched_by="a test", vouched_on="2026-11-18")
-PAIRS = (Pair(("age", "dose"), cells=3), Pair(("town", "age")), Pair(("sex", "town")), Pair(("sex", "dose"), cells=1))
+PAIRS = (Pair(("age", "dose"), cells=2), Pair(("town", "age")), Pair(("sex", "town")), Pair(("sex", "dose"), cells=1))
 SCHEMA = replace(ALONE, pairs=PAIRS)
 HOSTILE = pd.DataFrame(
     {
@@ -53,7 +55,7 @@ def model() -> eq.LogisticRegression:
 
 
 def test_a_pair_follows_what_no_sum_of_curves_can(model):
-    curves = eq.AdditiveClassifier(epsilon=1.0, domain=ALONE, cells=5, random_state=0).fit(TRAIN)
+    curves = eq.AdditiveClassifier(epsilon=1.0, domain=ALONE, cells=8, random_state=0).fit(TRAIN)
     assert curves.score(TEST, TEST["ill"]) < 0.6
     asked = eq.AdditiveClassifier(epsilon=1.0, domain=ALONE, pairs=[("age", "dose")], random_state=0).fit(TRAIN)
     assert asked.schema_.pairs == (Pair(("age", "dose")),)
@@ -83,7 +85,8 @@ def test_entries_are_products_of_what_each_column_has_alone():
 def test_rows_lie_inside_what_the_domain_says_and_reach_it():
     coins = np.random.default_rng(2)
     knots = people(4000, 3)
-    knots["age"], knots["dose"] = coins.choice([0.0, 100.0, np.nan], 4000), coins.choice([-3.0, 3.0], 4000)
+    knots["age"] = coins.choice([*np.linspace(0, 100, 9), np.nan], 4000)
+    knots["dose"] = coins.choice(np.linspace(-3, 3, 9), 4000)
     rows = Encoder(SCHEMA).encode({name: knots[name].to_numpy() for name in HOSTILE}, len(knots))
     lengths, sums = np.linalg.norm(rows, axis=1), np.abs(rows).sum(axis=1)
     assert lengths.max() <= 1.0 + 1e-15
@@ -145,6 +148,7 @@ def test_pairs_of_other_kinds_sizes_and_shapes_are_refused():
         (("age", "age"), 4),
         (("age",), 4),
         (("age", "dose"), 0),
+        (("age", "dose"), 3),
         (("age", "dose"), 1000),
         ("ab", 2.5),
     ):
@@ -217,8 +221,36 @@ def test_the_page_has_a_line_for_every_value_of_the_second_column(model):
     effects = effects_of(SCHEMA, model.coef_.tolist(), ["yes"], 0.5, {})
     of_pairs = [effect for effect in effects if effect.pair]
     # Of age and dose a line a knot of dose; of town and age a line a town; of two categories there is no curve.
-    names = ["age with dose"] * 4 + ["age with town"] * 3 + ["dose with sex"] * 2
+    names = ["age with dose"] * 3 + ["age with town"] * 3 + ["dose with sex"] * 2
     assert [effect.column for effect in of_pairs] == names
     weights = model.coef_[0][ALONE.n_features :] / SCHEMA.longest_row
-    np.testing.assert_allclose([point.value for point in of_pairs[1].points], weights[:16].reshape(4, 4)[:, 1])
-    np.testing.assert_allclose([point.value for point in of_pairs[6].points], weights[16:31].reshape(3, 5)[2])
+    two, four = (np.array(entries_at_knots(cells)) for cells in (2, 4))
+    surface = two @ weights[:4].reshape(2, 2) @ two.T
+    for knot, effect in enumerate(of_pairs[:3]):
+        np.testing.assert_allclose([point.value for point in effect.points], surface[:, knot], atol=1e-15)
+    of_towns = weights[4:16].reshape(3, 4) @ four.T
+    np.testing.assert_allclose([point.value for point in of_pairs[5].points], of_towns[2], atol=1e-15)
+
+
+def test_a_surface_of_roots_is_drawn_as_the_model_says():
+    """What is drawn at a place is what the entries of a row there weigh."""
+    columns = (NumberColumn("age", (0, 100), root=True), CurveColumn("dose", (0, 8), cells=4, root=True), *COLUMNS[2:])
+    schema = replace(ALONE, columns=columns, pairs=(Pair(("age", "dose"), cells=2),), row_norm=1.0)
+    weights = np.random.default_rng(0).normal(size=schema.n_features)
+    found = effects_of(schema, [weights.tolist()], ["yes"], None, {})
+    surface = [effect for effect in found if effect.pair]
+    assert len(surface) == 3
+    alone = schema.n_features - 4
+    for effect in (*surface, next(effect for effect in found if effect.column == "dose")):
+        ages = [point.place for point in effect.points] if effect.pair else [0.0] * len(effect.points)
+        # The first root of a pair's knots is at 0, the next where (s + sqrt(s))/2 is a half.
+        share = {0: 0.0, 1: (3 - math.sqrt(5)) / 2, 2: 1.0}[surface.index(effect)] if effect.pair else None
+        doses = [8 * share] * len(ages) if effect.pair else [point.place for point in effect.points]
+        raw = {"age": np.array(ages), "dose": np.array(doses)}
+        raw |= {
+            name: np.array(["Graz" if name == "town" else "f"] * len(ages), dtype=object) for name in ("town", "sex")
+        }
+        rows = Encoder(replace(schema, row_norm=100.0)).encode(raw, len(ages)) * 100.0
+        own = slice(alone, None) if effect.pair else slice(1, 5)
+        wanted = rows[:, own] @ weights[own]
+        assert [point.value for point in effect.points] == pytest.approx(wanted, abs=1e-9)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.schema import Column, DateColumn, NumberColumn, Schema, YesNoColumn
+from equipoise.data.schema.kinds.curve import entries_at_knots
 from equipoise.data.schema.text import number_of, same_moments
 from equipoise.errors import InvalidParameter
 
@@ -50,9 +51,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class NumberRule(Rule):
-    """A number between bounds: -1 at the lower, 1 at the upper, and the hats of a curve's knots.
+    """A number between bounds: -1 at the lower, 1 at the upper, and a curve's hats over that.
 
-    With `root` an entry ``e`` becomes ``s + sqrt(s) - 1`` with ``s = (1 + e)/2``, also that of a missing number.
+    With `root` an entry ``e`` becomes ``s + sqrt(s) - 1`` with ``s = (1 + e)/2``, also that of a missing number; hats
+    stand over what it became.
 
     Attributes
     ----------
@@ -90,12 +92,12 @@ class NumberRule(Rule):
         --------
         >>> from equipoise.data.schema import CurveColumn, Target
         >>> schema = Schema(9, (CurveColumn("age", (0, 8), cells=2),), Target("ill", classes=(0, 1)))
-        >>> rule_of(schema.columns[0], 0, schema.missing).lines(np.array([0.0, 1.0, 0.0]))
+        >>> rule_of(schema.columns[0], 0, schema.missing).lines(np.array([0.0, 1.0]))
         [(1.0, 1.0), (1.0, -1.0)]
         """
         if not self.cells:
             return [(0.0, float(weights[0]))]
-        tops = weights[: self.cells + 1].tolist()
+        tops = (np.array(entries_at_knots(self.cells)) @ weights[: self.cells]).tolist()
         found = []
         for knot, (left, right) in zip(self.knots, pairwise(tops), strict=False):
             rise = (right - left) * self.cells / 2.0
@@ -156,7 +158,7 @@ def rule_of(column: Column, first: int, missing: tuple[str, ...]) -> Rule:
     """Return the rule of a column whose encoded columns begin at a place; these texts count as missing."""
     if isinstance(column, NumberColumn) and column.unit is None and column.bounds is not None:
         numbers = [number for number in map(number_of, missing) if np.isfinite(number)]
-        # Of a curve the number that its hats are those of.
+        # Of a curve the number that its hats stand over.
         plain = NumberColumn(column.name, column.bounds, fill=column.fill)
         filled = float(_written(plain, np.array([np.nan]))[0, 0])
         cells = getattr(column, "cells", 0)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import mul
 
 from equipoise.data.schema import Column, CurveColumn, NumberColumn, Schema
+from equipoise.data.schema.kinds.curve import entries_at_knots
 from equipoise.report.release_record import Effect, EffectPoint
 
 Ends = tuple[float, float]
 
-# Where a line is drawn whose root counts, which is no straight one: roots of shares of the way between its bounds.
-ROOTS = tuple(part / 8 for part in range(9))
+# In so many parts a line is drawn whose root counts, which is no straight one, and no fewer a curve of roots.
+PARTS = 8
 
 
 def effects_of(
@@ -24,9 +25,10 @@ def effects_of(
 ) -> tuple[Effect, ...]:
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them. Then pairs.
 
-    At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
-    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it. Lines
-    whose root counts have an effect as well, because it bends.
+    The effect is what the weights of the entries say, divided by the row norm, in the target's own unit where it is a
+    number. At a knot the entries of a curve have the length 1, so that noise in a weight is as much noise in the
+    effect. Lines whose root counts have an effect as well, because it bends; between the knots of a curve of roots it
+    is drawn at more places.
 
     Parameters
     ----------
@@ -45,15 +47,15 @@ def effects_of(
     --------
     >>> from equipoise.data.schema import Target
     >>> schema = Schema(9, (CurveColumn("age", (0, 100), cells=2),), Target("ill", classes=(0, 1)), row_norm=1.0)
-    >>> (effect,) = effects_of(schema, [[-1.0, 2.0, 1.0]], ["1"], 0.5, {})
+    >>> (effect,) = effects_of(schema, [[-1.0, 2.0]], ["1"], 0.5, {})
     >>> [(point.place, point.value) for point in effect.points]
-    [(0.0, -1.0), (50.0, 2.0), (100.0, 1.0)]
+    [(0.0, 1.0), (50.0, 2.0), (100.0, -1.0)]
     >>> effect.points[0].deviation
     0.5
     >>> amount = Schema(9, (NumberColumn("rent", (0, 64), root=True),), schema.target, row_norm=1.0)
     >>> (effect,) = effects_of(amount, [[2.0]], ["1"], 0.5, {})
-    >>> [(point.place, point.value, point.deviation) for point in effect.points[::4]]
-    [(0.0, -2.0, 0.5), (16.0, -0.5, 0.125), (64.0, 2.0, 0.5)]
+    >>> [(point.place, point.value, point.deviation) for point in effect.points[::4]]  # doctest: +ELLIPSIS
+    [(0.0, -2.0, 0.5), (24.4..., 0.0, 0.0), (64.0, 2.0, 0.5)]
     """
     length = schema.row_norm or schema.longest_row
     ends = schema.target.bounds or paid.get(schema.target.name)
@@ -70,7 +72,7 @@ def effects_of(
                     unit / length * math.fsum(map(mul, entries, weights[place:])),
                     None if deviation is None else unit / length * deviation * math.hypot(*entries),
                 )
-                for where, entries in _entries(column, bounds)
+                for where, entries in _drawn(column, bounds)
             )
             if all(math.isfinite(point.value) for point in points):
                 found.append(Effect(column.name, output, points))
@@ -85,10 +87,7 @@ def _surfaces(
     unit: float,
     paid: Mapping[str, Ends],
 ) -> Iterator[Effect]:
-    """Yield what each pair adds along its first column of numbers, an entry a knot or level of the other column.
-
-    A line has one weight, which is that of its upper end; at its lower end it counts as much the other way.
-    """
+    """Yield what each pair adds along its first column of numbers, an entry a knot or level of the other column."""
     place = sum(column.width for column in schema.columns)
     for surface in schema.surfaces:
         sides, width = surface.sides, surface.width
@@ -97,53 +96,57 @@ def _surfaces(
         bounds, ends = (
             (side.bounds or paid.get(side.name)) if isinstance(side, NumberColumn) else None for side in (along, across)
         )
-        if bounds is not None and (ends is not None or not isinstance(across, NumberColumn)):
+        if isinstance(along, NumberColumn) and bounds is not None and (ends or not isinstance(across, NumberColumn)):
             for output, weights in zip(outputs, coefficients, strict=True):
                 own, second = weights[place : place + width], sides[1].width
                 lines = [own[start : start + second] for start in range(0, width, second)]
                 table = lines if turned else [list(line) for line in zip(*lines, strict=True)]
-                if _is_line(along):
-                    table = [[-line[0], line[0]] for line in table]
-                if _is_line(across):
-                    table = [[-weight for weight in table[0]], table[0]]
                 named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
-                for level, line in enumerate(table):
-                    if ends is None:
-                        name = across.encoded_names()[level]
-                    else:
-                        name = f"{across.name} at {_between(ends, level / (len(table) - 1)):.4g}"
+                for name, levels in _across(across, ends):
+                    line = [math.fsum(map(mul, levels, column)) for column in zip(*table, strict=True)]
                     points = tuple(
-                        EffectPoint(where, unit * weight, None) for where, weight in _drawn(along, bounds, line)
+                        EffectPoint(where, unit * math.fsum(map(mul, entries, line)), None)
+                        for where, entries in _drawn(along, bounds)
                     )
                     if all(math.isfinite(point.value) for point in points):
                         yield Effect(named, name, points, pair=True)
         place += width
 
 
-def _is_line(column: Column) -> bool:
-    return type(column) is NumberColumn
-
-
-def _entries(column: NumberColumn, bounds: Ends) -> Iterator[tuple[float, list[float]]]:
-    """Yield the places at which a curve is drawn, each with the entries of a number there."""
-    if isinstance(column, CurveColumn):
-        for knot in range(column.cells + 1):
-            yield _between(bounds, knot / column.cells), [float(hat == knot) for hat in range(column.cells + 1)]
+def _across(column: Column, ends: Ends | None) -> Iterator[tuple[str, Sequence[float]]]:
+    """Yield what one line of a pair is called, and its entries of the other column: at a knot, or of a level."""
+    if isinstance(column, NumberColumn) and ends is not None:
+        knots = _at_knots(column)
+        for step, entries in enumerate(knots):
+            yield f"{column.name} at {_between(ends, _share(column, step / (len(knots) - 1))):.4g}", entries
         return
-    for root in ROOTS:
-        yield _between(bounds, root * root), [root * root + root - 1]
+    names = column.encoded_names()
+    for level, name in enumerate(names):
+        yield name, [float(other == level) for other in range(len(names))]
 
 
-def _drawn(column: Column, bounds: Ends, line: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Yield the places at which one side of a pair is drawn, and what it says there, given that at its knots."""
-    if getattr(column, "root", False):
-        low, high = line
-        for root in ROOTS:
-            share = (root * root + root) / 2
-            yield _between(bounds, root * root), low * (1 - share) + high * share
-        return
-    for step, weight in enumerate(line):
-        yield _between(bounds, step / (len(line) - 1)), weight
+def _drawn(column: NumberColumn, bounds: Ends) -> Iterator[tuple[float, list[float]]]:
+    """Yield the places at which a curve is drawn, each with the entries of a number there: knots, and between roots."""
+    knots = _at_knots(column)
+    finer = -(-PARTS // (len(knots) - 1)) if column.root else 1
+    for step in range(finer * (len(knots) - 1) + 1):
+        before, part = min(step // finer, len(knots) - 2), step / finer
+        way = part - before
+        entries = [low * (1 - way) + high * way for low, high in zip(knots[before], knots[before + 1], strict=True)]
+        yield _between(bounds, _share(column, part / (len(knots) - 1))), entries
+
+
+def _at_knots(column: NumberColumn) -> Sequence[Sequence[float]]:
+    """Return the entries of a column of numbers at its knots; those of a line are its bounds."""
+    return entries_at_knots(column.cells) if isinstance(column, CurveColumn) else ((-1.0,), (1.0,))
+
+
+def _share(column: NumberColumn, place: float) -> float:
+    """Return the share s of the way between bounds at which an entry is at this share of its own way, (s + sqrt(s))/2.
+
+    That is ``r^2`` for the root ``r`` of ``r^2 + r = 2 place``.
+    """
+    return ((math.sqrt(1 + 8 * place) - 1) / 2) ** 2 if column.root else place
 
 
 def _between(ends: Ends, share: float) -> float:

@@ -80,11 +80,14 @@ class NumberPart(Part[NumberRule]):
         return self._with_indicator(self._by_cell(lines), float(weights[-1]))
 
     def squares(self) -> str:
-        """Return the square of the entry, or those of two hats, and 1 where the number is missing."""
+        """Return the square of the entry, or those of a curve's line and hats, and 1 where the number is missing.
+
+        A share u of the way through one of c cells those add up to ``1 - (4/c) u (1 - u)`` (`CurveColumn`).
+        """
         place, rule = self.number, self.rule
         shares = [f"((e{place} - {real(knot)}) * {real(rule.cells / 2.0)})" for knot in rule.knots[:-1]]
-        hats = [f"({share} * {share} + (1.0 - {share}) * (1.0 - {share}))" for share in shares]
-        return self._with_indicator(self._by_cell(hats) if hats else f"e{place} * e{place}", 1.0)
+        curve = [f"(1.0 - {real(4.0 / rule.cells)} * {share} * (1.0 - {share}))" for share in shares]
+        return self._with_indicator(self._by_cell(curve) if curve else f"e{place} * e{place}", 1.0)
 
     def _by_cell(self, found: Sequence[str]) -> str:
         """Return what is true in the cell of the entry, the last of which has no end."""

@@ -40,17 +40,25 @@ def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: fl
 
 
 @compiled(types.void(NUMBERS, types.float64[:, ::1], ROOM))
-def put_hats(scaled: Any, hats: Any, squares: Any) -> None:
-    """Put every scaled number's two hats, those of the knots beside it, and add their squares."""
-    cells = len(hats) - 1
+def put_hats(scaled: Any, entries: Any, squares: Any) -> None:
+    """Put every scaled number and its hat of each level, and add their squares.
+
+    There are as many entries as cells: the number is the first of them, and hats over ``2^l`` stretches begin at entry
+    ``2^l``.
+    """
+    cells = len(entries)
     for row in range(len(scaled)):
-        place = (scaled[row] + 1.0) / 2.0 * cells
-        knot = min(int(place), cells - 1)
-        upper = place - knot
-        lower = 1.0 - upper
-        hats[knot, row] = lower
-        hats[knot + 1, row] = upper
-        squares[row] += lower * lower + upper * upper
+        entries[0, row] = scaled[row]
+        squares[row] += scaled[row] * scaled[row]
+        share = (scaled[row] + 1.0) / 2.0
+        stretches, height = 1, 1.0
+        while stretches < cells:
+            place = share * stretches
+            step = min(int(place), stretches - 1)
+            hat = np.sqrt(height) * (1.0 - abs(2.0 * (place - step) - 1.0))
+            entries[stretches + step, row] = hat
+            squares[row] += hat * hat
+            stretches, height = 2 * stretches, height / 2.0
 
 
 @compiled(types.void(COLUMNS, PLACES, ROWS))

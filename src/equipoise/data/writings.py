@@ -72,27 +72,29 @@ class Scaled(Writing):
 
 
 class Curved(Scaled):
-    """Writes the hats of a curve's knots for numbers scaled as `Scaled` does, and where they were missing.
+    """Writes the line of a curve, for numbers scaled as `Scaled` does, its hats, and where they were missing.
 
     Examples
     --------
-    >>> entries, squares = np.empty((3, 3)), np.zeros(3)
+    >>> entries, squares = np.empty((2, 3)), np.zeros(3)
     >>> Curved((0, 4), None, False)(np.array([0.5, 4.0, np.nan]), entries, squares)
     >>> entries.tolist(), squares.tolist()
-    ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [0.625, 1.0, 1.0])
+    ([[-0.75, 1.0, 0.0], [0.25, 0.0, 1.0]], [0.625, 1.0, 1.0])
     """
 
-    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool) -> None:
-        super().__init__(bounds, fill)
+    def __init__(
+        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, root: bool = False
+    ) -> None:
+        super().__init__(bounds, fill, root=root)
         self._marked = indicator
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
-        """Write the lines of knots, and the one of missing numbers."""
+        """Write the lines of number and hats, and the one of missing numbers."""
         scaled = np.empty((1, len(squares)))
         super().__call__(read, scaled, np.zeros(len(squares)))
-        hats = entries[: len(entries) - self._marked]
-        hats.fill(0.0)
-        loops().put_hats(scaled[0], hats, squares)
+        own = entries[: len(entries) - self._marked]
+        own.fill(0.0)
+        loops().put_hats(scaled[0], own, squares)
         if self._marked:
             mark_missing(read, entries[-1], squares)
 
@@ -126,10 +128,10 @@ class Multiplied:
     --------
     >>> from equipoise.data.schema import CategoryColumn, CurveColumn
     >>> sides = CurveColumn("age", (0, 4), cells=2), CategoryColumn("job", ("none", "nurse"), unknown="none")
-    >>> entries, squares = np.empty((6, 2)), np.zeros(2)
+    >>> entries, squares = np.empty((4, 2)), np.zeros(2)
     >>> Multiplied(sides)({"age": np.array([1.0, np.nan]), "job": np.array([1, 0])}, entries, squares)
-    >>> entries.T.tolist(), squares.tolist()
-    ([[0.0, 0.5, 0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], [0.5, 1.0])
+    >>> (entries.T + 0.0).tolist(), squares.tolist()
+    ([[0.0, -0.5, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0]], [0.5, 1.0])
     """
 
     def __init__(self, sides: "Sequence[Column]") -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
-from equipoise.data.schema.kinds.curve import curved
+from equipoise.data.schema.kinds.curve import MOST_CELLS, are_halves, curved
 from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
 from equipoise.data.schema.typical import crowded_row, typical_row
@@ -39,10 +39,11 @@ class Additive(PrivateLinearModel):
     def _public_facts(self) -> Domain | Schema | None:
         """The declared facts, columns of numbers described as curves; a schema that has curves is taken as it is."""
         facts, asked = self.domain, plain(self.cells)
-        known = asked == PUBLIC or (isinstance(asked, int) and not isinstance(asked, bool) and asked >= 0)
-        if not known:
+        number = isinstance(asked, int) and not isinstance(asked, bool) and (asked == 0 or are_halves(asked))
+        if not (number or asked == PUBLIC):
             found, remedy = f"cells={self.cells!r}", 'pass cells="public", or 16 to have 16 cells whatever they cost'
-            raise InvalidParameter('a number of cells, 0 for lines, or "public"', found, remedy)
+            powers = f"a number of cells, 2, 4, 8 and so on to {MOST_CELLS}"
+            raise InvalidParameter(f'{powers}, 0 for lines, or "public"', found, remedy)
         if not isinstance(facts, Schema):
             if facts is not None and asked not in (PUBLIC, 0):
                 found = "rows of numbers in a Domain, which describes no kinds of columns"
@@ -86,15 +87,13 @@ class Additive(PrivateLinearModel):
         return together
 
     def _rule(self, schema: Schema) -> int:
-        """Return how many cells are worth their noise by the modelled costs of the same training on each encoding."""
+        """Return how many cells are hardly dearer than lines by the modelled costs of the same training on each."""
         costs = {cells: self._cost(_curved(schema, cells)) for cells in CELLS}
         # A line that cannot be planned is told as such; curves that cannot are no choice.
         if costs[0] is None:
             return 0
-        bends = [type(column) is NumberColumn for column in schema.columns]
-        task = "regression" if schema.target.classes is None else "classification"
         known = {cells: cost for cells, cost in costs.items() if cost is not None}
-        return cells_for(known, task, sum(bends) / len(bends))
+        return cells_for(known, "regression" if schema.target.classes is None else "classification")
 
     def _cost(self, facts: Schema) -> float | None:
         """Return the modelled cost of this training on rows that are encoded so; None where it cannot be planned."""
@@ -137,28 +136,27 @@ def public_norm(schema: Schema) -> float:
 
 
 def _shaped(column: NumberColumn, cells: int, classes: bool) -> NumberColumn:
-    """Return a column of numbers as a curve, or as a line, which for classes may be one of its root."""
-    if cells:
-        return curved(column, cells)
+    """Return a column of numbers as a curve, or as a line, which for classes may be those of its root."""
     # A number that is predicted is as often linear in an amount as in its root (docs/additive.md).
-    return by_root(column) if classes else column
+    shaped = by_root(column) if classes else column
+    return curved(shaped, cells) if cells else shaped
 
 
 class AdditiveClassifier(Additive, LogisticRegression):
     """Logistic regression of curves, for two classes or more, released with one privacy certificate.
 
-    The score of a class is a sum of effects, one a column: a curve for a column of numbers, straight between knots that
-    are equally spaced over the schema's public bounds; a number a level for categories. How many cells lie between the
-    knots follows from n, the columns and the budget alone, and where no curve is worth its noise the model is
-    `LogisticRegression`, of the roots of columns whose bounds say that they are amounts. The released schema has curves
-    and roots, so that everything that reads one works as it does for lines (docs/additive.md). Rows of numbers in a
-    `Domain`, with bounds or without: their effects are lines.
+    The score of a class is a sum of effects, one a column: a curve for a column of numbers, straight within equal cells
+    between the schema's public bounds, or those of its root where bounds say that it is an amount; a number a level for
+    categories. A curve is a line and departures from it, the finer the smaller. How many cells there are follows from
+    n, the columns and the budget alone, and where no curve is worth its noise the model is `LogisticRegression` of
+    those lines. The released schema has curves and roots, so that everything that reads one works as it does for lines
+    (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: their effects are lines.
 
     Parameters
     ----------
     cells : int or "public"
-        How many cells each curve has; "public" picks it from public facts. 0 takes the schema as it is, and so is one
-        with columns of kind "curve" taken.
+        How many cells each curve has, 2, 4, 8, ...; "public" picks it from public facts. 0 takes the schema as it is,
+        and so is one with columns of kind "curve" taken.
     pairs : list of (str, str), or "public"
         Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
         the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
@@ -199,8 +197,8 @@ class AdditiveRegressor(Additive, Ridge):
     Parameters
     ----------
     cells : int or "public"
-        How many cells each curve has; "public" picks it from public facts. 0 takes the schema as it is, and so is one
-        with columns of kind "curve" taken.
+        How many cells each curve has, 2, 4, 8, ...; "public" picks it from public facts. 0 takes the schema as it is,
+        and so is one with columns of kind "curve" taken.
     pairs : list of (str, str), or "public"
         Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
         the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
@@ -219,8 +217,8 @@ class AdditiveRegressor(Additive, Ridge):
     ...                    vouched_by="an example", vouched_on="2026-11-18")
     >>> model = eq.AdditiveRegressor(epsilon=1.0, domain=schema, random_state=0)
     >>> model = model.fit(pd.DataFrame({"x": x, "y": x**2}))
-    >>> [round(value, 1) for value in model.predict(pd.DataFrame({"x": [-1.0, 0.0, 0.8, 1.0]})).tolist()]
-    [1.0, 0.0, 0.6, 1.0]
+    >>> [round(value, 1) for value in model.predict(pd.DataFrame({"x": [-1.0, 0.0, 0.8]})).tolist()]
+    [1.0, 0.0, 0.6]
     """
 
     name: ClassVar[str] = "additive-regressor"

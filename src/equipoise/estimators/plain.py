@@ -28,11 +28,15 @@ from sklearn.preprocessing import (
 
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, Column, CurveColumn, NumberColumn, Schema
+from equipoise.data.schema.kinds.curve import entries_at_knots
 from equipoise.data.schema.pairs import Surface
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
+
+# What rounding may do to an entry between -1 and 1.
+LARGEST_ERROR = 1e-6
 
 
 def plain_model(
@@ -174,26 +178,42 @@ class _Columns:
         if isinstance(column, CategoryColumn):
             return self._levels(column)
         assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
-        wide = column.width - column.indicator
+        if isinstance(column, CurveColumn):
+            # Splines of the first degree are straight between knots, and so are line and hats.
+            return _Block(self._number(column), np.zeros(column.cells), np.array(entries_at_knots(column.cells)))
         if column.root:
             # Places between bounds and their roots go from 0 to 1 here, and the entry is 1 less than both together.
             return _Block(self._number(column), np.full(1, -1.0), np.ones((2, 1)))
-        return _Block(self._number(column), np.zeros(wide), np.eye(wide))
+        return _Block(self._number(column), np.zeros(1), np.eye(1))
 
     def _number(self, column: NumberColumn) -> Pipeline:
         low, high = column.bounds or (-1.0, 1.0)
+        self._require_width(column.name, low, high)
         share = 0.5 if column.fill is None else (column.fill - low) / (high - low)
         least = 0.0 if column.root else -1.0
-        scaler = MinMaxScaler(feature_range=(least, 1.0), clip=True)
-        filler = SimpleImputer(strategy="constant", fill_value=least + share * (1.0 - least))
+        steps: list[Any] = [
+            MinMaxScaler(feature_range=(least, 1.0), clip=True),
+            SimpleImputer(strategy="constant", fill_value=least + share * (1.0 - least)),
+        ]
         if column.root:
-            both = FeatureUnion([("itself", "passthrough"), ("root", FunctionTransformer(np.sqrt))])
-            return make_pipeline(scaler, filler, both)
-        if not isinstance(column, CurveColumn):
-            return make_pipeline(scaler, filler)
-        # Splines of the first degree are hats.
-        knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
-        return make_pipeline(scaler, filler, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
+            steps.append(FeatureUnion([("itself", "passthrough"), ("root", FunctionTransformer(np.sqrt))]))
+        if isinstance(column, CurveColumn):
+            if column.root:
+                steps.append(FunctionTransformer(np.mean, kw_args={"axis": 1, "keepdims": True}))
+            knots = np.linspace(least, 1.0, column.cells + 1)[:, None]
+            steps.append(SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
+        return make_pipeline(*steps)
+
+    @staticmethod
+    def _require_width(name: str, low: float, high: float) -> None:
+        """Refuse bounds so near each other that scikit-learn takes them for one, or scales what is rounded away."""
+        wide, rounding = high - low, float(np.finfo(np.float64).eps)
+        if wide < 10 * rounding or rounding * max(abs(low), abs(high)) > LARGEST_ERROR * wide:
+            raise InvalidParameter(
+                "bounds that scikit-learn can tell apart: it scales numbers before it takes the lower bound away",
+                f"{name} between {low!r} and {high!r}",
+                "predict with equipoise.load, which takes it away first; or train on the column in a smaller unit",
+            )
 
     def _levels(self, column: CategoryColumn) -> _Block:
         found = np.eye(column.width)

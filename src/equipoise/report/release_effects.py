@@ -40,6 +40,8 @@ def effects_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     elif known:
         most = "the noise in it" if record.noise_exact else "the most noise there can be in it, of the mean weight"
         band = f"the band reaches two standard deviations of {most} to either side"
+        if not record.noise_exact:
+            band += " (rows hold a curve against the noise, so that there is often far less; how firmly is private)"
     rest = len(ranked) - MOST_CURVES
     more = f" The {MOST_CURVES} that change most of {len(ranked):,}." if rest > 0 else ""
     together = "; of a pair of columns, what both together add to that, a line for each value of the second"

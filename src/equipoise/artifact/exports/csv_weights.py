@@ -12,6 +12,7 @@ from equipoise.artifact.column_rules import NumberRule, Rule, TextRule, rule_of
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
 from equipoise.data.schema import Column
+from equipoise.data.schema.kinds.curve import hats
 from equipoise.errors import InvalidParameter
 from equipoise.wording import class_text
 
@@ -58,8 +59,8 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
             yield name, repr(model.row_norm), column.name, column.kind, meaning
     for pair, surface in zip(model.schema.pairs, model.schema.surfaces, strict=True):
         product = (
-            "the product of two entries: 1 at the knot or level that is named, falling to 0 at the knots beside it; "
-            "a number without a knot from -1 to 1 between its bounds"
+            "the product of two entries: of a category 1 at the level that is named, of a number from -1 to 1 between "
+            "its bounds, and of one that is bent the hat whose top is there, as docs/schema.md says"
         )
         for name in surface.encoded_names():
             yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", product
@@ -87,15 +88,16 @@ def _told_by_kind(column: Column) -> list[str]:
 def _meanings(rule: Rule) -> Iterator[str]:
     """Yield what the entries of a raw column are before they are divided."""
     if isinstance(rule, NumberRule):
-        if not rule.cells:
-            ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
-            share = (1.0 + rule.filled) / 2.0
-            filled = share + math.sqrt(share) - 1.0 if rule.root else rule.filled
-            between = "s + sqrt(s) - 1 at a share s of the way" if rule.root else "a line"
-            yield f"{ends}, {between} between; {filled!r} if missing"
-        for knot in rule.knots:
-            number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
-            yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line between"
+        ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
+        share = (1.0 + rule.filled) / 2.0
+        filled = share + math.sqrt(share) - 1.0 if rule.root else rule.filled
+        between = "s + sqrt(s) - 1 at a share s of the way" if rule.root else "a line"
+        yield f"{ends}, {between} between; {filled!r} if missing"
+        for stretches, step in hats(rule.cells):
+            low, top, high = (2.0 * (step + part) / stretches - 1.0 for part in (0.0, 0.5, 1.0))
+            height = math.sqrt(1.0 / stretches)
+            where = f"{height!r} where the entry of {rule.column.name} is {top!r}, 0 at {low!r} and {high!r}"
+            yield f"{where} and beyond, a line between"
         if rule.indicator:
             yield "1 if missing, else 0"
     elif isinstance(rule, TextRule):

@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.artifact.column_rules import Array, NumberRule, Rule, TextRule, refusal
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
+from equipoise.data.schema.kinds.curve import hats
 from equipoise.errors import InvalidParameter, MissingExtra
 
 # What runtimes of 2021 and later read.
@@ -190,9 +191,11 @@ def _number(graph: _Graph, rule: NumberRule, weights: Array) -> tuple[str, str]:
         share = graph.node("Max", graph.node("Mul", doubled, graph.constant(0.5)), nothing)
         blocks = [graph.node("Sub", graph.node("Add", share, graph.node("Sqrt", share)), one)]
     if rule.cells:
-        apart = graph.node("Abs", graph.node("Sub", blocks[0], graph.constant(np.array([rule.knots]))))
-        share = graph.node("Sub", graph.constant(1.0), graph.node("Mul", apart, graph.constant(rule.cells / 2.0)))
-        blocks = [graph.node("Max", share, nothing)]
+        stretches, steps = np.array(list(hats(rule.cells)), dtype=np.float64).T[:, None]
+        apart = graph.node("Abs", graph.node("Sub", blocks[0], graph.constant((2.0 * steps + 1.0) / stretches - 1.0)))
+        shares = graph.node("Sub", graph.constant(1.0), graph.node("Mul", apart, graph.constant(stretches)))
+        heights = graph.constant(np.sqrt(1.0 / stretches))
+        blocks.append(graph.node("Mul", graph.node("Max", shares, nothing), heights))
     if rule.indicator:
         blocks.append(graph.node("Where", known, nothing, graph.constant(1.0)))
     entries = graph.node("Concat", *blocks, axis=1)

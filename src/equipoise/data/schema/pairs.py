@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from equipoise.data.schema.columns import settle
 from equipoise.data.schema.kinds.base import Column
 from equipoise.data.schema.kinds.category import CategoryColumn
-from equipoise.data.schema.kinds.curve import MOST_CELLS, curved, line_of
+from equipoise.data.schema.kinds.curve import MOST_CELLS, are_halves, curved, line_of
 from equipoise.data.schema.kinds.number import NumberColumn
 from equipoise.data.schema.text import Faults, written, written_list
 
 if TYPE_CHECKING:
     from equipoise.data.schema.record import Schema
 
-# A surface has the square of it in knots, each with a weight and its noise: few are enough, and more drown.
+# A surface has the square of it in weights, each with its noise: few are enough, and more drown.
 PAIR_CELLS = 4
 
 # With so many there is no knot between the bounds: a column of numbers is a line, and has one weight with each other.
@@ -50,8 +50,8 @@ class Pair:
         if not named or not all(isinstance(name, str) for name in self.columns) or len(set(self.columns)) < 2:
             faults.add("pairs.columns", "the names of two different columns", self.columns)
         cells = faults.count("pairs.cells", self.cells)
-        if cells is None or not LINES <= cells <= MOST_CELLS:
-            faults.add("pairs.cells", f"a whole number from {LINES} to {MOST_CELLS}", self.cells)
+        if cells is None or not (cells == LINES or are_halves(cells)):
+            faults.add("pairs.cells", f"a power of two from {LINES} to {MOST_CELLS}", self.cells)
         settle(self, cells=cells)
         faults.refuse()
         settle(self, columns=tuple(self.columns))
@@ -64,11 +64,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A pair with the facts of its columns: an encoded column for each knot or level of one with each of the other.
+    """A pair with the facts of its columns: an encoded column for each entry of one with each of the other.
 
-    An entry is the product of two: 1 at a knot of a column of numbers or at a level, and falling along lines to 0 at
-    the knots beside it; of a line the number itself, between -1 and 1. So a linear model of them is a surface over the
-    two columns, whose entries in one row are few, and add up to 1 at most, as do their squares.
+    An entry is the product of two: of a column of numbers its line or a hat (`CurveColumn`), of a category a level. So
+    a linear model of them is a surface over the two columns, less what either says alone, whose entries in one row are
+    few; their squares add up to 1 at most.
 
     Examples
     --------
@@ -76,13 +76,13 @@ class Surface:
     >>> sides = CurveColumn("age", (0, 100), cells=2), CategoryColumn("job", ("none", "nurse"), unknown="none")
     >>> surface = Surface(sides)
     >>> surface.encoded_names()[:3], surface.width, surface.entries, surface.squared_length
-    (('age at 0/2 and job=none', 'age at 0/2 and job=nurse', 'age at 1/2 and job=none'), 6, 2, 1.0)
+    (('age and job=none', 'age and job=nurse', 'age bent at 1/2 and job=none'), 4, 2, 1.0)
     """
 
     sides: tuple[Column, Column]
 
     def encoded_names(self) -> tuple[str, ...]:
-        """Return a name for each knot or level of the first column with each of the second, in this order."""
+        """Return a name for each entry or level of the first column with each of the second, in this order."""
         first, second = (side.encoded_names() for side in self.sides)
         return tuple(f"{one} and {other}" for one in first for other in second)
 
@@ -164,7 +164,7 @@ def read_pairs(tables: object, faults: Faults) -> tuple[Pair, ...]:
 
 
 def _side(column: Column, cells: int) -> Column:
-    """Return a column as one side of a surface: hats at knots of its own, a line, or its levels."""
+    """Return a column as one side of a surface: a curve of its own, a line, or its levels."""
     if not isinstance(column, NumberColumn):
         return column
     alone = line_of(column, indicator=False)

@@ -11,10 +11,6 @@ from equipoise.data.schema.pairs import Surface
 if TYPE_CHECKING:
     from equipoise.data.schema.record import Schema
 
-# The mean and the variance of what a number adds to a row's squared length, at an even spread: x^2 for x in [-1, 1],
-# and s^2 + (1 - s)^2 for a place s in [0, 1] between two knots.
-LINE, HATS = (1 / 3, 4 / 45), (2 / 3, 1 / 45)
-
 # Rows longer than the mean by so many deviations are clipped: about one in 40.
 DEVIATIONS = 2.0
 
@@ -106,6 +102,11 @@ def _sides(part: Column | Surface) -> tuple[Column, ...]:
 
 
 def _spread(column: Column) -> tuple[float, float]:
-    if isinstance(column, CurveColumn):
-        return HATS
-    return LINE if type(column) is NumberColumn else (column.squared_length, 0.0)
+    """Return mean and variance of what a column adds to a row's squared length, at an even spread.
+
+    A number adds ``1 - (4/c) u (1 - u)``, where ``u`` is the share of the way through one of c cells; a line has one.
+    """
+    if not isinstance(column, NumberColumn):
+        return column.squared_length, 0.0
+    cells = column.cells if isinstance(column, CurveColumn) else 1
+    return 1 - 2 / (3 * cells), 4 / (45 * cells * cells)
