@@ -14,7 +14,7 @@ falls short of the regret against the best mechanism itself, if anything; the di
 "auto", which is shown beside it, is above it. The truth lies between.
 
 Groups of tables (benchmarks/tables.py): ``in-view``, ``kept-out``, which are no longer fresh, and ``judges``, which are
-measured once, when a change is settled.
+measured once, when a change is settled, as ``second-judges`` were for a later one.
 """
 
 import argparse
@@ -42,6 +42,7 @@ from tables import (
     JUDGES,
     KEPT_OUT,
     KEPT_OUT_CLASSES,
+    SECOND_JUDGES,
     read,
     split,
 )
@@ -231,6 +232,7 @@ GROUPS = {
     "in-view": (*IN_VIEW, *IN_VIEW_CLASSES, *FRESH_IN_VIEW),
     "kept-out": (*KEPT_OUT, *KEPT_OUT_CLASSES, *FRESH_KEPT_OUT),
     "judges": JUDGES,
+    "second-judges": SECOND_JUDGES,
 }
 
 
