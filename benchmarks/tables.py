@@ -141,7 +141,7 @@ JUDGES = (
     Table("Ecdat", "Mode", "choice", SEVERAL),
 )
 
-# Regressions that judge what was changed after `JUDGES` had been measured: listed on 2026-11-18 at 17:22 UTC, before any
+# Regressions that judge what was changed after `JUDGES` had been measured: listed on 2026-11-18 before any
 # of them was fitted, and measured once when that change was settled.
 SECOND_JUDGES = (
     Table("AER", "CASchools", "math", None, ("read",)),
