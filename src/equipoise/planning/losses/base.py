@@ -52,7 +52,7 @@ class KnownLoss:
         and is smaller where a corner is rounded off over less than the noise moves a prediction. Whether the noise is
         the same in every direction matters to losses with several outputs alone.
         """
-        steepest = self.loss.slope_bound(math.inf, 1.0) * deviation
+        steepest = float(self.loss.slope_bound(math.inf, 1.0)) * deviation
         if isinstance(self.loss, KinkedLoss):
             return steepest
         return float(min(self.loss.curvature_bound() * deviation**2 / 2, steepest))
