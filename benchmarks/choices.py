@@ -14,7 +14,8 @@ falls short of the regret against the best mechanism itself, if anything; the di
 "auto", which is shown beside it, is above it. The truth lies between.
 
 Groups of tables (benchmarks/tables.py): ``in-view``, ``kept-out``, which are no longer fresh, and ``judges``, which are
-measured once, when a change is settled.
+measured once, when a change is settled, as ``second-judges`` were for a later one. A line a cell is stored in
+``benchmarks/results/choices.json``, and the page's table of regrets is made of it.
 """
 
 import argparse
@@ -22,17 +23,19 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import stored
 from prepared import Split, clipped_rows, covertype_seven, mnist_ten, unit_rows
 from rich.progress import track
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
+from stored import Record
 from study import table_rows
 from tables import (
     FRESH_IN_VIEW,
@@ -42,6 +45,7 @@ from tables import (
     JUDGES,
     KEPT_OUT,
     KEPT_OUT_CLASSES,
+    SECOND_JUDGES,
     read,
     split,
 )
@@ -231,6 +235,7 @@ GROUPS = {
     "in-view": (*IN_VIEW, *IN_VIEW_CLASSES, *FRESH_IN_VIEW),
     "kept-out": (*KEPT_OUT, *KEPT_OUT_CLASSES, *FRESH_KEPT_OUT),
     "judges": JUDGES,
+    "second-judges": SECOND_JUDGES,
 }
 
 
@@ -244,29 +249,58 @@ def wholes(folder: Path, group: str, task: str) -> Iterator[Split]:
         yield from several(folder)
 
 
-def regrets_table(cells: list[Cell]) -> str:
-    """Return mean and largest regrets, of the mechanism and of the ridge, a line a task and kind of budget."""
+def figures_of(cell: Cell) -> Record:
+    """Return what is stored of a cell: the score of every mechanism, what was taken, and regrets a measure."""
+    names, ridges = list(MECHANISMS[cell.task]), [f"alpha {alpha:g}" for alpha in RIDGES]
+    scores = np.array(cell.found["auto"])
+    found: Record = {
+        "mean": float(scores[:, 0].mean()),
+        "deviation": float(scores[:, 0].std(ddof=1)),
+        "runs": len(scores),
+        "taken": cell.taken,
+        "by name": {name: np.mean(cell.found[name], axis=0).tolist() for name in names if name in cell.found},
+    }
+    for word, measure in {"regret": cell.regret, "error": cell.error, "at most": cell.most}.items():
+        found[word] = [measure("auto", names, place) for place in (0, 1)]
+    if any(name in cell.found for name in ridges):
+        found["regret of alpha"] = [cell.regret("objective", ridges, place) for place in (0, 1)]
+    return found
+
+
+def remember(store: stored.Store, cells: list[Cell], group: str) -> list[Record]:
+    """Store every cell and return the records, beside which stand date, commit, machine and packages."""
+    found = []
+    for cell in cells:
+        budget = {"epsilon": cell.epsilon, "delta": "1/n^2" if cell.approximate else "0"}
+        name = {"group": group, "task": cell.task, "table": cell.table} | budget
+        key = {"runs": len(cell.found["auto"]), "taken": cell.taken}
+        found.append(store.put(name, key, stored.rounded(figures_of(cell), 4)))
+    return found
+
+
+def regrets_table(records: list[Record]) -> str:
+    """Return mean and largest regrets, of the mechanism and of the ridge, a line a task, group and kind of budget."""
     rows = []
-    for task, approximate in product(MECHANISMS, (False, True)):
-        some = [cell for cell in cells if (cell.task, cell.approximate) == (task, approximate)]
+    groups = list(dict.fromkeys(record["name"]["group"] for record in records))
+    for task, group, delta in product(MECHANISMS, groups, ("0", "1/n^2")):
+        wanted = {"task": task, "group": group, "delta": delta}
+        some = [record for record in records if wanted.items() <= record["name"].items()]
         if not some:
             continue
-        line = [task, "1/n^2" if approximate else "0", str(len(some))]
+        line = [task, group, delta, str(len(some))]
         for measure in (0, 1):
-            found = [cell.regret("auto", list(MECHANISMS[task]), measure) for cell in some]
+            found = [record["regret"][measure] for record in some]
             error = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
-            above = np.mean([cell.most("auto", list(MECHANISMS[task]), measure) for cell in some])
-            worst = some[int(np.argmax(found))]
-            line += [f"{np.mean(found):.2f} ({error:.2f})", f"{above:.2f}"]
-            line += [f"{max(found):.1f} ({worst.error('auto', list(MECHANISMS[task]), measure):.1f})"]
-        ridges = [f"alpha {alpha:g}" for alpha in RIDGES]
+            above = np.mean([record["at most"][measure] for record in some])
+            worst = some[int(np.argmax(found))]["error"][measure]
+            line += [f"{np.mean(found):.2f} ({error:.2f})", f"{above:.2f}", f"{max(found):.1f} ({worst:.1f})"]
         for measure in (0, 1):
-            known = [cell for cell in some if any(name in cell.found for name in ridges)]
-            found = [cell.regret("objective", ridges, measure) for cell in known]
+            found = [record["regret of alpha"][measure] for record in some if "regret of alpha" in record]
             line += [f"{np.mean(found):.2f}" if found else "not measured"]
         rows.append(line)
     header = [
         "tables",
+        "",
         "delta",
         "cells",
         "mean regret (error)",
@@ -312,6 +346,5 @@ if __name__ == "__main__":
     for whole in track(list(wholes(chosen.data, chosen.group, chosen.task)), description="tables"):
         parts = dealt(whole, chosen.seeds)
         found += measured(parts, Store(chosen.store, whole.name), chosen.ridges)
-    name = f"{chosen.group}-{chosen.task.replace(' ', '-')}.json"
-    (chosen.store / name).write_text(json.dumps([asdict(cell) for cell in found]))
-    print(cells_table(found), regrets_table(found), sep="\n\n")
+    records = remember(stored.Store("choices"), found, chosen.group)
+    print(cells_table(found), regrets_table(records), sep="\n\n")

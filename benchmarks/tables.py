@@ -141,6 +141,33 @@ JUDGES = (
     Table("Ecdat", "Mode", "choice", SEVERAL),
 )
 
+# Regressions that judge what was changed after `JUDGES` had been measured: listed on 2026-11-18 before any
+# of them was fitted, and measured once when that change was settled.
+SECOND_JUDGES = (
+    Table("AER", "CASchools", "math", None, ("read",)),
+    Table("AER", "Guns", "violent", None, ("murder", "robbery")),
+    Table("Ecdat", "Clothing", "tsales", None, ("sales",)),
+    Table("Ecdat", "Griliches", "lw80", None, ("lw",)),
+    Table("wooldridge", "bwght", "bwght", None, ("lbwght", "bwghtlbs")),
+    Table("wooldridge", "htv", "wage", None, ("lwage",)),
+    Table("wooldridge", "beauty", "wage", None, ("lwage",)),
+    Table("wooldridge", "meap93", "math10"),
+    Table("wooldridge", "hprice3", "price", None, ("lprice",)),
+    Table("mosaicData", "Gestation", "wt", None, ("id", "number")),
+    Table("mlmRev", "Hsb82", "mAch", None, ("school",)),
+    Table("MASS", "nlschools", "lang", None, ("class",)),
+    Table("geepack", "dietox", "Weight", None, ("Pig", "Litter")),
+    Table("Stat2Data", "GrinnellHouses", "SalePrice", None, ("CostPerSqFt", "OrigPrice", "ListPrice", "SPLPPct")),
+    Table("datasets", "quakes", "mag"),
+    Table("sampleSelection", "Smoke", "cigs", None, ("smoker", "cigs_intervals")),
+    Table("modeldata", "biomass", "HHV"),
+    Table("wooldridge", "wage2", "wage", None, ("lwage",)),
+    Table("wooldridge", "econmath", "score"),
+    Table("psych", "sat.act", "SATQ"),
+    Table("wooldridge", "k401k", "prate"),
+    Table("wooldridge", "airfare", "fare", None, ("id", "lfare")),
+)
+
 
 def frame_of(table: Table, folder: Path | None) -> "pd.DataFrame":
     """Return a table as its source has it."""

@@ -194,3 +194,29 @@ def test_no_choice_for_tables_that_look_alike_is_better_than_the_bound(benchmark
     assert worst <= reached.min() + 1e-4
     assert worst >= mean - 1e-4
     assert reached.min() < worst + 0.1
+
+
+def test_what_is_stored_of_a_choice_is_what_was_measured(benchmarks, tmp_path):
+    choices, generator = benchmarks("choices"), np.random.default_rng(3)
+    cells = []
+    for number in range(4):
+        found = {
+            name: [(float(score), float(score) / 2) for score in generator.normal(0.5, 0.1, 20)]
+            for name in ("objective", "output", "auto")
+        }
+        cells.append(choices.Cell(f"table {number}", "several classes", 1.0, True, found, "objective"))
+    store = choices.stored.Store("choices", tmp_path)
+    records = choices.remember(store, cells, "judges")
+    names = list(choices.MECHANISMS["several classes"])
+    for cell, record in zip(cells, records, strict=True):
+        assert record["regret"] == pytest.approx([cell.regret("auto", names, place) for place in (0, 1)], rel=1e-3)
+        assert record["name"]["table"] == cell.table
+    mean = np.mean([cell.regret("auto", names) for cell in cells])
+    assert f"| several classes | judges | 1/n^2 | 4 | {mean:.2f} (" in choices.regrets_table(records)
+    assert choices.stored.Store("choices", tmp_path).records == store.records
+
+
+def test_the_page_has_the_regrets_of_the_stored_choices(benchmarks):
+    choices = benchmarks("choices")
+    page = (ROOT / "docs" / "mechanisms.md").read_text()
+    assert choices.regrets_table(choices.stored.Store("choices").records) in page

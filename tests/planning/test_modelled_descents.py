@@ -6,6 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 
 import equipoise as eq
@@ -14,7 +15,9 @@ from equipoise.ledger import Ledger
 from equipoise.planning import accounting, reference
 from equipoise.planning.issue import forget
 from equipoise.planning.kinds import noisy_sgd
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.modelled_descents import begun, cheapest_length, modelled_costs, public_lengths
+from equipoise.planning.public_alpha import STEPS_AN_OCTAVE
 from equipoise.planning.reference import averaged_descent, mean_curvature
 from equipoise.solve.descents.stochastic import Run
 from equipoise.vocabulary import losses
@@ -241,6 +244,50 @@ def test_a_corner_that_would_drown_is_refused_by_minimisers_with_what_helps(mech
     assert remedy in refused.value.remedy
     assert ("without its corner" in str(refused.value)) is ("larger" in remedy)
     assert model.set_params(alpha=0.1).plan(*facts).verify() == ()
+
+
+@pytest.mark.parametrize("family", ["minimiser", "sgd"])
+def test_a_corner_that_is_hardly_rounded_off_is_refused_as_one_where_a_wider_one_helps(family):
+    def model(loss, epsilon=1.0, **asked):
+        if family == "sgd":
+            return corner(family, loss, epsilon=epsilon, domain=CLASSES, **asked)
+        return eq.LinearSVC(loss=loss, epsilon=epsilon, domain=CLASSES, **asked)
+
+    with pytest.raises(InvalidParameter, match=r"smooth-hinge:1e-09 loss keeps half") as refused:
+        model("smooth-hinge:1e-9").plan(1000, 20)
+    assert 'loss="smooth-hinge"' in refused.value.remedy
+    assert model("smooth-hinge").plan(1000, 20).verify() == ()
+    # Where no width helps, and where the ridge or the step is a number, it is taken as it stands.
+    assert model("smooth-hinge:0.01", epsilon=0.01).plan(100, 20).verify() == ()
+    number = {"step": 1e-9} if family == "sgd" else {"alpha": 590.0}
+    assert model("smooth-hinge:1e-9", **number).plan(1000, 20).verify() == ()
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_a_corner_that_is_hardly_rounded_off_has_the_ridge_of_a_corner(delta):
+    def alpha(loss):
+        model = eq.LinearSVC(loss=loss, epsilon=1.0, delta=delta, domain=CLASSES, mechanism="output")
+        return model.plan(1000, 20).claim.alpha
+
+    # To a step of the grid of ridges.
+    for width in (0.01, 0.001):
+        assert abs(math.log2(alpha(f"smooth-hinge:{width}") / alpha("hinge"))) <= 1 / STEPS_AN_OCTAVE
+
+
+@pytest.mark.parametrize("width", [1e-9, 1e-3, 0.1, 0.5])
+@pytest.mark.parametrize("deviation", [0.01, 0.3, 5.0])
+def test_what_noise_adds_to_a_rounded_corner_is_below_both_of_its_bounds(width, deviation):
+    """The mean over normal noise at the worst of many predictions, by a sum over its quantiles."""
+    loss, known = losses.named(f"smooth-hinge:{width}"), known_loss(losses.named(f"smooth-hinge:{width}"))
+    shares = (np.arange(2_000) + 0.5) / 2_000
+    moves = deviation * scipy.stats.norm.ppf(shares)
+    rises = [
+        np.mean([loss.value(place + move, 1.0) for move in moves]) - loss.value(place, 1.0)
+        for place in 1 + max(width, deviation) * np.linspace(-1.5, 1.5, 13)
+    ]
+    bound = known.noise_cost(deviation, rotation_invariant=True)
+    assert max(rises) <= bound
+    assert bound == min(deviation**2 / (4 * width), deviation)
 
 
 def test_the_rarer_a_class_is_the_more_of_a_hinge_is_drowned():

@@ -400,22 +400,31 @@ def test_a_plan_of_a_regression_says_what_of_its_cost_is_noise(kind):
     assert 0 < plan.noise < plan.share
 
 
-def test_noise_costs_a_regression_by_the_square_of_its_evidence(monkeypatch):
-    """So the cost of a plan that stays as it is follows from its noise at every evidence, up to that of nothing."""
-    usual, noises, shortfalls = reference.EVIDENCE["regression"], [], []
-    for factor in menu.EVIDENCES:
-        reference.reference.cache_clear()
-        with monkeypatch.context() as changed:
-            changed.setitem(reference.EVIDENCE, "regression", factor * usual)
-            imagined = small("squared")
-        shortfalls.append(ridge_share(imagined, 0.02, 0.0, 0.0))
-        noises.append(ridge_share(imagined, 0.02, 0.01, 0.03) - shortfalls[-1])
-    reference.reference.cache_clear()
-    np.testing.assert_allclose(shortfalls, shortfalls[0], rtol=1e-12)
-    plan = dataclasses.replace(planned("objective", "squared"), share=shortfalls[1] + noises[1], noise=noises[1])
-    assert menu._doubted(plan, "regression") == pytest.approx(np.mean(np.add(shortfalls, noises)), rel=1e-9)
-    drowned = dataclasses.replace(plan, share=1.9, noise=1.0)
-    assert menu._doubted(drowned, "regression") == pytest.approx((2.0 + 1.9 + 0.9 + 0.25) / 3, rel=1e-9)
+@pytest.mark.parametrize("label_bound", [0.5, 1.0, 20.0])
+def test_targets_are_as_curved_as_what_predictions_leave_of_them(label_bound):
+    """A third of the half-range is left, normal: 13 % of rows are clipped at Y, and a corner is met at its density."""
+    deviation = label_bound / 3
+    inside = math.erf(1.5 / math.sqrt(2))
+    clipped = mean_curvature(known_loss(losses.named("squared")).clipped(label_bound), label_bound, deviation)
+    assert clipped == pytest.approx(2 * inside, rel=1e-3)
+    assert mean_curvature(losses.named("squared"), label_bound, deviation) == pytest.approx(2.0, rel=1e-12)
+    corner = mean_curvature(losses.named("absolute"), label_bound, deviation)
+    assert corner == pytest.approx(2 / (math.sqrt(2 * math.pi) * deviation), rel=2e-3)
+
+
+@pytest.mark.parametrize(("rows", "epsilon"), [(200, 0.1), (320, 1.0), (1000, 0.3), (3000, 3.0)])
+def test_regressions_are_compared_by_their_cost_as_it_is(rows, epsilon):
+    """What the menu shows is what every plan by name costs, and the least of it is taken."""
+    domain, budget = Domain(1.0, labels=(-1.0, 1.0)), Budget(epsilon, rows**-2.0)
+    asked = Request("squared", "l2", "public", domain, 0.5, rows, 14, budget, "auto")
+    taken, lines = choose(asked)
+    kinds = {line.kind for line in lines if line.theorem}
+    assert {"objective", "noisy-gradient", "output"} <= kinds
+    by_name = {kind: choose(dataclasses.replace(asked, mechanism=kind))[0].share for kind in kinds}
+    shown = {kind: min(line.cost for line in lines if line.kind == kind) for kind in by_name}
+    for kind, cost in by_name.items():
+        assert shown[kind] <= cost * (1 + 1e-12)
+    assert taken.share <= min(shown.values()) + RESOLUTION
 
 
 @pytest.mark.parametrize(

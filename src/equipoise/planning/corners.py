@@ -9,7 +9,7 @@ from equipoise.planning.reference import Reference, of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
-from equipoise.vocabulary.losses import KinkedLoss
+from equipoise.vocabulary.losses import KinkedLoss, Loss
 
 if TYPE_CHECKING:
     from equipoise.planning.kinds.base import Plan, Planner
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_LOST = 0.5
 
 
-def rounded_off(loss: KinkedLoss, domain: Domain) -> str:
+def rounded_off(loss: Loss, domain: Domain) -> str:
     """Return the name of the loss whose corner is rounded off over a public width, as estimators know it.
 
     Examples
@@ -32,6 +32,22 @@ def rounded_off(loss: KinkedLoss, domain: Domain) -> str:
     return f"huber:{domain.label_bound / 4!r}" if loss.task == "regression" else "smooth-hinge"
 
 
+def sharp(loss: Loss, domain: Domain) -> bool:
+    """Whether a loss has a corner, or one that is rounded off over less than the public width.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> domain = Domain(1.0, classes=(0, 1))
+    >>> [sharp(losses.named(name), domain) for name in ("hinge", "smooth-hinge:1e-9", "smooth-hinge", "logistic")]
+    [True, True, False, False]
+    """
+    if isinstance(loss, KinkedLoss):
+        return True
+    smooth = losses.named(rounded_off(loss, domain))
+    return type(loss) is type(smooth) and loss.curvature_bound() > smooth.curvature_bound()
+
+
 def refuse_drowned_ridge(request: Request, plan: "Plan", planned: Callable[[Request], "Plan"]) -> None:
     """Refuse to pick a ridge for a loss with corners where none keeps half of what there is to win.
 
@@ -39,10 +55,10 @@ def refuse_drowned_ridge(request: Request, plan: "Plan", planned: Callable[[Requ
     is asked for as a number is taken as it stands. `planned` plans the loss without its corner, for comparison.
     """
     loss = losses.named(request.loss)
-    if not isinstance(loss, KinkedLoss) or not isinstance(request.alpha, str):
+    if not sharp(loss, request.domain) or not isinstance(request.alpha, str):
         return
     nothing = of_problem(plan.claim.problem, request.n_features).nothing
-    asked = f"a ridge at which a model of the {loss.id} loss keeps half of what there is to win"
+    asked = f"a ridge at which a model of the {loss.name} loss keeps half of what there is to win"
     _refuse_drowned(
         request, loss, plan.share, nothing, MOST_LOST * nothing, planned, asked, "or pass alpha as a number"
     )
@@ -58,12 +74,12 @@ def refuse_drowned_descent(
     """
     loss, nothing = losses.named(request.loss), imagined.nothing
     asked_step = request.recipe and request.recipe.step
-    if not isinstance(loss, KinkedLoss) or asked_step != "public":
+    if not sharp(loss, request.domain) or asked_step != "public":
         return
     asked_ridge = ridge > 0 and not isinstance(request.alpha, str)
     shrunk = ridge_share(imagined, ridge, 0.0, 0.0) if asked_ridge else 0.0
     most = shrunk + MOST_LOST * (nothing - shrunk)
-    asked = f"a step with which a descent on the {loss.id} loss keeps half of what there is to win"
+    asked = f"a step with which a descent on the {loss.name} loss keeps half of what there is to win"
     _refuse_drowned(
         request, loss, cost, nothing, most, lambda smooth: next(planner.plans(smooth, None)), asked, otherwise
     )
@@ -71,7 +87,7 @@ def refuse_drowned_descent(
 
 def _refuse_drowned(
     request: Request,
-    loss: KinkedLoss,
+    loss: Loss,
     cost: float,
     nothing: float,
     most: float,
@@ -79,7 +95,10 @@ def _refuse_drowned(
     asked: str,
     otherwise: str,
 ) -> None:
-    """Refuse a cost above the most. Where the loss without its corner drowns as well, that is told as no remedy."""
+    """Refuse a cost above the most. Where the loss without its corner drowns as well, that is told as no remedy.
+
+    A corner that is rounded off over too little is refused only where a wider one is a remedy.
+    """
     if cost <= most:
         return
     name = rounded_off(loss, request.domain)
@@ -87,6 +106,8 @@ def _refuse_drowned(
     found = f"none: the best would lose {cost / nothing:.0%} of what there is to win, by the reference problem"
     remedy = f'round the corner off with loss="{name.partition(":")[0]}"'
     if smooth > most:
+        if not isinstance(loss, KinkedLoss):
+            return
         found += f", without its corner {smooth / nothing:.0%}"
         remedy = "allow a larger epsilon, train on more rows"
     raise InvalidParameter(asked, found, f"{remedy}, {otherwise}")

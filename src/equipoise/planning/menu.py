@@ -20,12 +20,10 @@ from equipoise.vocabulary.discovery import look_up, split_name
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
 
-# How much evidence a typical prediction carries nobody knows. Plans are compared by their mean cost with less of it,
-# with it and with more: what noise costs, as a share of what is at stake, goes with one over its square. A regression
-# is imagined with half and twice as much, and costs at most what a model costs that says nothing. Between classes,
-# which some tables tell far better than others, it is a factor of 2.36 either way: noise counts nine quarters
+# How much evidence a typical prediction carries nobody knows. Between classes, which some tables tell far better than
+# others, plans are compared by their mean cost with less of it, with it and with more, by a factor of 2.36 either way:
+# what noise costs, as a share of what is at stake, goes with one over its square, so that it counts nine quarters
 # (docs/mechanisms.md).
-EVIDENCES = (1 / 2, 1.0, 2.0)
 DOUBTED = 9 / 4
 
 AUTOMATIC = "auto"
@@ -109,13 +107,11 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
     found = _worth_reducing(found)
-    task = losses.named(request.loss).task
-    if task == "regression":
-        found = [replace(plan, share=_doubted(plan, task)) for plan in found]
     found.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
     # The cost of a model of classes is compared with that of other encodings and of batches as well: it stays.
-    compared = [plan.share if task == "regression" else _doubted(plan, task) for plan in found]
+    doubt = DOUBTED - 1 if losses.named(request.loss).task == "classification" else 0.0
+    compared = [plan.share + doubt * plan.noise if plan.share < float("inf") else plan.share for plan in found]
     least = min(compared) + RESOLUTION
     equal = [plan for plan, cost in zip(found, compared, strict=True) if cost <= least]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
@@ -144,16 +140,6 @@ def _worth_reducing(found: list[Plan]) -> list[Plan]:
         return nothing - plan.share > PROJECTION_GAIN * (nothing - of_all)
 
     return [plan for plan in found if not _directions(plan) or wins_enough(plan)]
-
-
-def _doubted(plan: Plan, task: str) -> float:
-    """Return the mean cost of a plan over how much evidence there may be."""
-    if plan.share == float("inf"):
-        return plan.share
-    if task == "classification":
-        return plan.share + (DOUBTED - 1) * plan.noise
-    nothing, short = of_problem(plan.claim.problem, plan.claim.n_features).nothing, plan.share - plan.noise
-    return sum(min(nothing, short + plan.noise / times**2) for times in EVIDENCES) / len(EVIDENCES)
 
 
 def _preferred(plan: Plan) -> bool:

@@ -198,34 +198,40 @@ def lost_by_projection(columns: int, directions: int, mean: float = 0.0) -> floa
 def mean_curvature(loss: Loss, label_bound: float, deviation: float, prevalence: float = 0.5) -> float:
     """Return the mean curvature at normal predictions of this deviation, with labels as likely as they say.
 
-    The mean of two classes' predictions is where the second has this share. For a regression the prediction is the
-    midpoint and targets spread evenly; for several classes one class leads. The
-    mean over a cell of a grid is the change of the slope across it, which sees corners too.
+    The mean of two classes' predictions is where the second has this share; for several classes one class leads. In a
+    regression it is what predictions leave of targets that is normal: of an even spread, whose variance is Y^2/3, the
+    mean and the predictions tell Y^2/9 each, and as much is left, whatever the deviation. The mean over a cell of a
+    grid is the change of the slope across it, which sees corners too.
 
     Examples
     --------
     >>> from equipoise.vocabulary import losses
     >>> round(mean_curvature(losses.named("clipped-logistic"), 1.0, 3.0), 3)
     0.083
+    >>> round(mean_curvature(losses.named("clipped-squared:1"), 1.0, 1 / 3), 2)
+    1.73
     """
-    if loss.task == "regression":
-        return (loss.slope(0.0, -label_bound) - loss.slope(0.0, label_bound)) / (2 * label_bound)
     gap = 2 * FARTHEST / (POINTS - 1)
     points = [place * gap - FARTHEST for place in range(POINTS)]
     likely = [math.exp(-point * point / 2) for point in points]
+    width = deviation * gap
+
+    def curvature(place: float, label: float) -> float:
+        return (loss.slope(place + width / 2, label) - loss.slope(place - width / 2, label)) / width
+
+    def expected(place: float) -> float:
+        chance = (1 + math.tanh(place / 2)) / 2
+        return chance * curvature(place, 1.0) + (1 - chance) * curvature(place, -1.0)
+
     if loss.outputs > 1:
         others = (0.0,) * loss.free_outputs
         found = [known(loss).curvature_trace((deviation * point, *others)) / loss.free_outputs for point in points]
+    elif loss.task == "regression":
+        left = known(loss).unit(label_bound) * gap
+        # Neighbouring cells share an edge to the last digit: a corner at 0 is counted once.
+        slopes = [loss.slope(left * (place - POINTS / 2), 0.0) for place in range(POINTS + 1)]
+        found = [(after - before) / left for before, after in pairwise(slopes)]
     else:
-        width = deviation * gap
-
-        def curvature(place: float, label: float) -> float:
-            return (loss.slope(place + width / 2, label) - loss.slope(place - width / 2, label)) / width
-
-        def expected(place: float) -> float:
-            chance = (1 + math.tanh(place / 2)) / 2
-            return chance * curvature(place, 1.0) + (1 - chance) * curvature(place, -1.0)
-
         centre, flat = _centre(deviation, prevalence, points, likely), _flat_below(loss)
         share = 1.0
         if centre < flat:

@@ -48,12 +48,14 @@ class KnownLoss:
         """Return a bound on the mean rise of the loss under zero-mean noise of this deviation on the prediction.
 
         ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md). Without
-        smoothness the first order is all there is: the deviation times the largest slope. Whether the noise is the
-        same in every direction matters to losses with several outputs alone.
+        smoothness the first order is all there is: the deviation times the largest slope, which holds for every loss
+        and is smaller where a corner is rounded off over less than the noise moves a prediction. Whether the noise is
+        the same in every direction matters to losses with several outputs alone.
         """
+        steepest = float(self.loss.slope_bound(math.inf, 1.0)) * deviation
         if isinstance(self.loss, KinkedLoss):
-            return self.loss.slope_bound(math.inf, 1.0) * deviation
-        return float(self.loss.curvature_bound() * deviation**2 / 2)
+            return steepest
+        return float(min(self.loss.curvature_bound() * deviation**2 / 2, steepest))
 
     def curvature_trace(self, prediction: Sequence[float]) -> float:
         """Return the trace of the second derivative in the predictions, for several outputs."""
