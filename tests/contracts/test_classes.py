@@ -1,4 +1,4 @@
-"""E2a for several classes: densities of random and optimised pairs of rows never exceed its level, and come near.
+"""E2e, several classes: densities of random and optimised pairs of rows never exceed its level, and come near.
 
 The level is attacked without its proof: the density of the private point u is computed as it stands, ``f(-T(u))
 |det DT(u)|``, for both datasets, with common rows, class weights, persons of several rows, and a ball that may bind.
@@ -16,7 +16,7 @@ from scipy.special import softmax
 import equipoise as eq
 from equipoise.certify import laws
 from equipoise.certify.theorems import perturbation
-from equipoise.certify.theorems.perturbation import FreeDeterminant, PureTilt, in_ball
+from equipoise.certify.theorems.perturbation import FreeClasses, PureTilt, in_ball
 from equipoise.planning.tilts import answers
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe, Setting
@@ -30,7 +30,7 @@ Rows = Sequence[tuple[Array, int, float]]
 ROOT = math.sqrt(2)
 CLASSES = (3, 5, 10)
 
-level = FreeDeterminant().level
+level = FreeClasses().level
 
 
 def setting(classes: int, ridge: float, columns: int = 3, rows_a_person: int | None = None) -> Setting:
@@ -217,8 +217,8 @@ def test_a_plan_for_several_classes_has_less_noise_and_its_certificate_checks():
     certificate = eq.LogisticRegression(1.0, domain=domain, mechanism="objective", alpha=0.05).plan(120, 4)
     claim = certificate.claim
     scales = {bound.theorem: bound.value for bound in certificate.bounds}
-    assert claim.theorem == "E2a+E4"
-    assert claim.scale == scales["E2a+E4"] < 0.93 * scales["E2+E4"]
+    assert claim.theorem == "E2e+E4"
+    assert claim.scale == scales["E2e+E4"] < 0.93 * scales["E2+E4"]
     assert certificate.verify() == ()
 
 
@@ -228,9 +228,9 @@ def test_scales_are_those_of_the_page(classes):
     least = (ROOT + math.sqrt(1 + 1 / classes)) / (2 * ROOT)
     for weight, expected in ((4.0, least), (8.1, None), (1e6, 1.0)):
         found = {bound.theorem: bound.value for bound, _ in answers(setting(classes, weight), law, budget)}
-        share = found["E2a"] / found["E2"]
+        share = found["E2e"] / found["E2"]
         assert share == pytest.approx(expected, rel=1e-5) if expected else least < share < 1
-        assert (found["E2a"] == pytest.approx(2 * ROOT, rel=1e-12)) is (weight >= 8)
+        assert (found["E2e"] == pytest.approx(2 * ROOT, rel=1e-12)) is (weight >= 8)
 
 
 def test_rows_that_rounding_left_too_long_are_paid_for():

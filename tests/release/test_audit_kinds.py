@@ -173,7 +173,7 @@ class FixedSeed(SeededSource):
 
 
 # What few and what all runs show. Where predictions of several classes are level, two rows differ by less than 0.6 of
-# what any two can, and noise has two dimensions at least: contracts/test_classes.py has densities that come near (E2a).
+# what any two can, and noise has two dimensions at least: contracts/test_classes.py has densities that come near (E2e).
 FAULTS = dict.fromkeys(CASES, (FifthOfTheNoise, HalvedNoise))
 FAULTS["objective, three classes"] = (TenthOfTheNoise, FifthOfTheNoise)
 

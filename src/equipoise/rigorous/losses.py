@@ -55,7 +55,7 @@ class Loss:
         return (self.curvature() * share).log1p()
 
     def bend(self, pull: arb) -> tuple[arb, arb]:
-        """Return how curved a row is whose slope is so long, and how fast that grows (E2a)."""
+        """Return how curved a row is whose slope is so long, and how fast that grows (E2a, E2e)."""
         raise Undecided("how curved a row is that pulls so hard")
 
 

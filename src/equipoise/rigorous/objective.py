@@ -1,4 +1,4 @@
-"""Objective perturbation in balls: the tilt (E2, E2a, E2d, E3a, E3b, E3c, N1) and the finish (E4)."""
+"""Objective perturbation in balls: the tilt (E2, E2a, E2d, E2e, E3a, E3b, E3c, N1) and the finish (E4)."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def tilt_of(claim: dict[str, Any], problem: Problem, facts: Facts, scale: arb) -
         # The computed sum of absolute values is wrong by d + 2 units, and clipping rounds four times.
         summed = number(problem.declared["row_sum"]) * (1 + (columns + 8) * UNIT) + problem.intercept
         return curves.Pure(2 * facts.lipschitz / problem.row * summed / scale + price)
-    if theorem == "E2a":
+    if theorem in ("E2a", "E2e"):
         ranks = people * max(1, problem.loss.outputs - 1)
         return curves.Pure(free_determinant(problem.loss, problem.row / scale, share, ranks))
     corners = problem.loss.vertices(problem.row, facts.radius, problem.label)
@@ -75,7 +75,7 @@ def _felt(corners: list[tuple[int, arb]]) -> list[tuple[int, arb]]:
 
 
 def free_determinant(loss: Loss, half: arb, share: arb, ranks: int) -> arb:
-    """Return ``max over g in [0, h] of half (h + g) + r ln(1 + share t(g) / r)`` (E2a), h the longest slope.
+    """Return ``max over g in [0, h] of half (h + g) + r ln(1 + share t(g) / r)`` (E2a, E2e), h the longest slope.
 
     The maximum of a concave function lies between two points where its slope has changed sign. Between them the first
     term is largest at the upper one, and t is below its tangent at the lower one.

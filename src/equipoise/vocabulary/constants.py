@@ -154,6 +154,5 @@ def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -
     """Return what a theorem sees."""
     rows = require_count("n_samples", n_samples, "pass the public number of rows")
     columns = require_count("n_features", n_features, "pass the number of columns")
-    if not recipe.descends:
-        return Setting(problem, recipe, rows, columns, constants(problem))
-    return Setting(problem, recipe, rows, columns, descent_constants(problem, recipe, rows))
+    facts = descent_constants(problem, recipe, rows) if recipe.descends else constants(problem)
+    return Setting(problem, recipe, rows, columns, facts)

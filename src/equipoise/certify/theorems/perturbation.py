@@ -30,6 +30,8 @@ class Perturbation(ABC):
     units: ClassVar[tuple[str, ...]] = ("row",)
     # Those whose densities the proof is about.
     laws: ClassVar[tuple[str, ...]] = ("spherical-laplace", "gaussian")
+    # The only loss that the proof is for, if it is for one.
+    loss: ClassVar[str] = ""
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield every condition, met or not, each with its remedy."""
@@ -44,6 +46,8 @@ class Perturbation(ABC):
         yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
         claim = f"the noise is {' or '.join(self.laws)}"
         yield Hypothesis(claim, law.id in self.laws, f"use {' or '.join(self.laws)} noise")
+        if self.loss:
+            yield Hypothesis(f"the loss is the {self.loss} one", problem.loss.id == self.loss, "use E2 or E3a")
 
     @abstractmethod
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
@@ -122,17 +126,13 @@ class SummedTilt(PureTilt):
 class FreeDeterminant(PureTilt):
     """``epsilon = max over g in [0, h] of (B / scale)(h + g) + r ln(1 + k t(g) / r)``, ``k = B^2 / (n alpha)`` (E2a).
 
-    A row that pulls with force g has curvature t(g) in all, over r directions: ``g (1 - g)`` for the logistic loss,
-    ``min(1 - 1/K, 2 - g^2)`` for K classes. One that pulls with all its force h is far on the wrong side, where the
-    loss is straight: from ``2 B / scale >= 2 k`` on, or ``4 sqrt(2) k`` for classes, the determinant is free.
+    A row that pulls with force g has curvature t(g) in all, over r directions: for the logistic loss ``g (1 - g)``. One
+    that pulls with all its force h is far on the wrong side, where the loss is straight: from ``2 B / scale >= 2 k`` on
+    the determinant is free.
     """
 
     id = "E2a"
-
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield those of E2, and that the loss is the plain logistic one, of two classes or more."""
-        yield from super().hypotheses(setting, law)
-        yield Hypothesis("the loss is logistic", setting.problem.loss.id in ("logistic", "multinomial"), "use E2")
+    loss = "logistic"
 
     def level(self, setting: Setting, scale: float) -> float:
         """Return the maximum, found where its slope changes sign: the function is concave in p."""
@@ -146,6 +146,13 @@ class FreeDeterminant(PureTilt):
         # Each term at its largest between the ends of the bracket, which is 2^-60 wide.
         price = ranks(setting) * math.log1p(share * max(loss.bend(low)[0], loss.bend(high)[0]) / ranks(setting))
         return (half * (loss.slope_bound(math.inf, 1.0) + high) + price) * LAST_DIGITS
+
+
+class FreeClasses(FreeDeterminant):
+    """The same for K classes: ``t(g) = min(1 - 1/K, 2 - g^2)``, free from ``2 sqrt(2) B / scale >= 8 k`` on (E2e)."""
+
+    id = "E2e"
+    loss = "multinomial"
 
 
 class Corners(Perturbation):
@@ -173,11 +180,7 @@ class LogisticCorners(Perturbation):
 
     id = "E3b"
     units = ("row", "weighted row")
-
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield the common conditions, and that the loss is the plain logistic one."""
-        yield from super().hypotheses(setting, law)
-        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E3a")
+    loss = "logistic"
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the sum of three."""

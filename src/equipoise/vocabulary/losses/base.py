@@ -101,7 +101,7 @@ class Loss(Record, ABC):
         return self.curvature_bound()
 
     def bend(self, pull: float) -> tuple[float, float]:
-        """Return a bound on that sum for rows whose slope is `pull` long, concave in it, and its derivative (E2a)."""
+        """Return a bound on that sum for rows whose slope is `pull` long, concave in it, and its derivative (E2e)."""
         return self.trace_bound(), 0.0
 
 

@@ -77,7 +77,7 @@ class Multinomial(Loss):
         return 1 - 1 / self.outputs
 
     def bend(self, pull: float) -> tuple[float, float]:
-        """Return ``min(1 - 1/K, 2 - g^2)`` for a slope of length g, rounded up: ``1 - sum p_k^2 <= 2 - g^2`` (E2a)."""
+        """Return ``min(1 - 1/K, 2 - g^2)`` for a slope of length g, rounded up: ``1 - sum p_k^2 <= 2 - g^2`` (E2e)."""
         most, straight = self.trace_bound(), 2 - pull * pull
         return min(most, straight) + 1e-15, -2 * pull if straight < most else 0.0
 
