@@ -88,7 +88,8 @@ Statistic = Callable[[Array], float]
 
 def along(weights: Array) -> float:
     """Return the sum of the weights, of several classes those of the row's own: all of them point where it does."""
-    return float((weights if weights.ndim == 1 else weights[1]).sum())
+    outputs = np.atleast_2d(weights)
+    return float(outputs[min(1, len(outputs) - 1)].sum())
 
 
 def releases(
