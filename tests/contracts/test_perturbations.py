@@ -147,15 +147,20 @@ def test_its_proof_is_written(name):
 def test_it_serves_some_loss_and_law_and_then_meets_a_budget(name):
     theorem = MEMBERS[name]()
     settings_of = {loss: suited(name, wide(loss)) for loss in SMOOTH}
-    served = [(loss, law) for loss, law in itertools.product(SMOOTH, LAWS) if holds(theorem, settings_of[loss], law)]
-    assert served
-    for loss, law in served:
+    met = [(loss, law) for loss, law in itertools.product(SMOOTH, LAWS) if holds(theorem, settings_of[loss], law)]
+    assert met
+    for loss, law in met:
         budget = Budget(1.0, 1e-5 if law == "gaussian" else 0.0)
         assert scale_for(theorem, settings_of[loss], law_named(law), budget) is not None
 
 
 def wide(loss: str) -> Setting:
     return situation(loss, 0.5, 100, radius=SMOOTH[loss], n_features=3)
+
+
+def served(name: str) -> Setting:
+    """Return a wide setting of a loss that the theorem is for."""
+    return wide("multinomial:4" if MEMBERS[name].loss == "multinomial" else "logistic")
 
 
 REFUSED = {
@@ -191,12 +196,10 @@ def test_it_refuses_what_its_proof_does_not_cover_and_says_what_to_do(name, kind
 @every_theorem
 def test_it_speaks_of_persons_only_where_that_is_proved(name):
     theorem, law = MEMBERS[name](), MEMBERS[name].laws[-1]
-    proved = name in ("E2", "E2a", "E2d", "N1")
-    assert holds(theorem, of_persons(wide("logistic"), 7), law) is proved
-    assert holds(theorem, wide("logistic"), law) is (name != "N1")
-    asked_of = {
-        bound.theorem for bound, _ in answers(of_persons(wide("logistic"), 7), law_named(law), Budget(1.0, 1e-5))
-    }
+    proved = name in ("E2", "E2a", "E2d", "E2e", "N1")
+    assert holds(theorem, of_persons(served(name), 7), law) is proved
+    assert holds(theorem, served(name), law) is (name != "N1")
+    asked_of = {bound.theorem for bound, _ in answers(of_persons(served(name), 7), law_named(law), Budget(1.0, 1e-5))}
     assert (name in asked_of) is proved
 
 
@@ -204,9 +207,20 @@ def test_it_speaks_of_persons_only_where_that_is_proved(name):
 @pytest.mark.parametrize("law", LAWS)
 def test_it_refuses_noise_that_its_proof_is_not_about(name, law):
     theorem = MEMBERS[name]()
-    missing = [entry for entry in theorem.hypotheses(suited(name, wide("logistic")), law_named(law)) if not entry.holds]
+    missing = [entry for entry in theorem.hypotheses(suited(name, served(name)), law_named(law)) if not entry.holds]
     assert bool(missing) is (law not in theorem.laws)
     assert all(theorem.laws[0] in entry.remedy for entry in missing)
+
+
+def test_what_is_proved_for_one_loss_refuses_every_other():
+    for name, loss in (("E2a", "logistic"), ("E2e", "multinomial:4"), ("E3b", "logistic")):
+        theorem = MEMBERS[name]()
+        law = theorem.laws[0]
+        assert {other for other in SMOOTH if holds(theorem, wide(other), law)} & {
+            "logistic",
+            "clipped-logistic:0.5",
+            "multinomial:4",
+        } == {loss}
 
 
 def test_noise_in_every_coordinate_needs_bounded_sums_and_one_prediction():

@@ -286,7 +286,8 @@ def test_the_determinant_price_bounds_the_log_determinant_and_is_reached(name, s
     """``A >= n alpha``, and one row adds its curvature: the determinant grows by at most the price's exponential."""
     loss = losses.named(name)
     arrays = arrays_of(loss)
-    price, columns, floor = loss.determinant_price(share), 3, 0.7
+    columns, floor, rank = 3, 0.7, loss.free_outputs
+    price = rank * math.log1p(loss.trace_bound() * share / rank)
     row_norm = math.sqrt(share * floor)
     generator = np.random.default_rng(1)
     size, best = columns * loss.free_outputs, 0.0

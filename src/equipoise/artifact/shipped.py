@@ -18,7 +18,7 @@ SHIPPED = {
         objective output phased post-processing private-bounds sequence sgd simplex stopping sufficient-statistics""",
     # Those that kinds name themselves come with their kinds; these are members of their own.
     "theorem": """
-        A1 A2 B1 B3 B4 B5 B6 B9.heavy-ball B9.nesterov C1 C1.random E2 E2a E2d E3a E3b E3c N1 bagging.clipped
+        A1 A2 B1 B3 B4 B5 B6 B9.heavy-ball B9.nesterov C1 C1.random E2 E2a E2d E2e E3a E3b E3c N1 bagging.clipped
         bagging.minimisers ball ball.descent bootstrap graph-convolution multi-task ranking""",
     "law": "gaussian laplace spherical-laplace",
     "loss": """

@@ -13,7 +13,7 @@ _COQ = """Minimisers.A1 Descents.B1 Descents.B3 Descents.B4 Independent.D2 Choic
     Discrete.N4 Choice.N6 Choice.Q1 Minimisers.ball"""
 MACHINE_CHECKED = {name.split(".")[1].split("_")[0]: name for name in _COQ.split()}
 
-ON_PAPER = """A2 A4 B2 B5 B6 B7 B9.heavy-ball B9.nesterov C1 C1.random C3 C5 D1 D3 D6 E2 E2a E2d E3a E3b E3c E4
+ON_PAPER = """A2 A4 B2 B5 B6 B7 B9.heavy-ball B9.nesterov C1 C1.random C3 C5 D1 D3 D6 E2 E2a E2d E2e E3a E3b E3c E4
     E6 E7 F1 F3 G3 G4 G5 K1 L3 M1 M4 N1 N10 N2 P1 SGD-rounding SSP bagging.clipped bagging.minimisers ball.descent
     bootstrap bridge graph-convolution multi-task ranking"""
 

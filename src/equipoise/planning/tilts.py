@@ -138,9 +138,10 @@ def _pure_scale(theorem: PureTilt, setting: Setting, epsilon: float) -> float | 
     def level(scale: float) -> float:
         return theorem.level(setting, scale) * ELSEWHERE
 
-    # Where the determinant is free, the gradient's change is all that has to be hidden.
-    free = 2 * setting.constants.row_norm / epsilon * (1 + 1e-13)
     if isinstance(theorem, FreeDeterminant):
+        # Where the determinant is free, the gradient's change is all that has to be hidden.
+        longest = setting.constants.row_norm * setting.problem.loss.slope_bound(math.inf, 1.0)
+        free = 2 * longest / epsilon * (1 + 1e-13)
         return free if level(free) <= epsilon else smallest_scale(free, level, epsilon, FINENESS)
     rest = epsilon - determinant_price(setting)
     if rest <= 0:

@@ -54,6 +54,10 @@ class Loss:
         """Return ``ln(1 + c share)`` (E2)."""
         return (self.curvature() * share).log1p()
 
+    def bend(self, pull: arb) -> tuple[arb, arb]:
+        """Return how curved a row is whose slope is so long, and how fast that grows (E2a, E2e)."""
+        raise Undecided("how curved a row is that pulls so hard")
+
 
 class Hinge(Loss):
     """``max(0, 1 - z)``."""
@@ -116,6 +120,10 @@ class Logistic(Loss):
             if not certain(corner, place):
                 place, highest = corner, corner * self.cap
         return reach * self.floor(reach) if reach < place else highest
+
+    def bend(self, pull: arb) -> tuple[arb, arb]:
+        """Return ``p (1 - p)`` and its derivative."""
+        return pull * (1 - pull), 1 - 2 * pull
 
     def diameter(self, row: arb, radius: arb, label: arb) -> arb:
         """Return the smaller of twice the longest gradient and what the table says about ``B R``."""
@@ -182,6 +190,11 @@ class Multinomial(Loss):
     def price(self, share: arb) -> arb:
         """Return ``(K - 1) ln(1 + share / K)`` (E2)."""
         return (self.outputs - 1) * (share / self.outputs).log1p()
+
+    def bend(self, pull: arb) -> tuple[arb, arb]:
+        """Return ``min(1 - 1/K, 2 - g^2)``; where the two cannot be told apart, it is said not to fall."""
+        most, straight = 1 - arb(1) / self.outputs, 2 - pull**2
+        return smallest(most, straight), -2 * pull if straight < most else arb(0)
 
 
 class Residual(Loss):

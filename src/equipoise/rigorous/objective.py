@@ -1,13 +1,14 @@
-"""Objective perturbation in balls: the tilt (E2, E2a, E2d, E3a, E3b, E3c, N1) and the finish (E4)."""
+"""Objective perturbation in balls: the tilt (E2, E2a, E2d, E2e, E3a, E3b, E3c, N1) and the finish (E4)."""
 
 from typing import Any
 
 from flint import arb
 
 from . import curves
-from .balls import Undecided, at_most, largest, number
+from .balls import INFINITY, Undecided, at_most, largest, number
 from .facts import UNIT, Facts, Problem, constants, problem_of, rounding_floor
 from .kinds import Answer, noise_curve
+from .losses import Loss
 from .solvers import conditioned, ends, provable
 
 
@@ -39,16 +40,17 @@ def tilt_of(claim: dict[str, Any], problem: Problem, facts: Facts, scale: arb) -
     theorem, law, n = claim["theorem"].removesuffix("+E4"), claim["noise"]["law"], claim["n_samples"]
     share = problem.row**2 / (n * facts.curvature)
     columns = problem.columns
-    ranks = min(columns, problem.rows_a_person)
-    price = ranks * problem.loss.price(share / ranks)
+    people = min(columns, problem.rows_a_person)
+    price = people * problem.loss.price(share / people)
     if theorem == "E2":
         return curves.Pure(facts.diameter / scale + price)
     if theorem == "E2d":
         # The computed sum of absolute values is wrong by d + 2 units, and clipping rounds four times.
         summed = number(problem.declared["row_sum"]) * (1 + (columns + 8) * UNIT) + problem.intercept
         return curves.Pure(2 * facts.lipschitz / problem.row * summed / scale + price)
-    if theorem == "E2a":
-        return curves.Pure(free_determinant(problem.row / scale, share, problem.persons))
+    if theorem in ("E2a", "E2e"):
+        ranks = people * max(1, problem.loss.outputs - 1)
+        return curves.Pure(free_determinant(problem.loss, problem.row / scale, share, ranks))
     corners = problem.loss.vertices(problem.row, facts.radius, problem.label)
     if theorem == "E3b":
         corners = [(1, 2 * problem.row), (1, problem.row)]
@@ -72,27 +74,30 @@ def _felt(corners: list[tuple[int, arb]]) -> list[tuple[int, arb]]:
     return [(count, length) for count, length in corners if not length.is_zero()]
 
 
-def free_determinant(half: arb, share: arb, persons: bool) -> arb:
-    """Return ``max over p in [0, 1] of half (1 + p) + ln(1 + share p (1 - p))`` (E2a); for persons ``share p (1 - p)``.
+def free_determinant(loss: Loss, half: arb, share: arb, ranks: int) -> arb:
+    """Return ``max over g in [0, h] of half (h + g) + r ln(1 + share t(g) / r)`` (E2a, E2e), h the longest slope.
 
-    The maximum of a concave function lies between two points where its slope has changed sign, and each term is at
-    most its own maximum between them.
+    The maximum of a concave function lies between two points where its slope has changed sign. Between them the first
+    term is largest at the upper one, and t is below its tangent at the lower one.
 
     Examples
     --------
-    >>> float(free_determinant(arb(1), arb(0), False))
+    >>> from .losses import Logistic
+    >>> float(free_determinant(Logistic(), arb(1), arb(0), 1))
     2.0
     """
-    low, high = arb(0), arb(1)
+    longest = loss.slope(INFINITY, arb(1))
+    low, high = arb(0), longest
     for _ in range(60):
         middle = (low + high) / 2
-        curved = arb(0) if persons else share * middle * (1 - middle)
-        slope = half + share * (1 - 2 * middle) / (1 + curved)
+        curved, growing = loss.bend(middle)
+        slope = half + share * growing / (1 + share * curved / ranks)
         if slope > 0:
             low = middle
         elif slope < 0:
             high = middle
         else:
             break
-    bend = share * largest(low * (1 - low), high * (1 - high), arb(1) / 4 if low < 0.5 < high else arb(0))
-    return half * (1 + high) + (bend if persons else bend.log1p())
+    curved, growing = loss.bend(low)
+    most = curved + largest(growing, arb(0)) * (high - low)
+    return half * (longest + high) + ranks * (share * most / ranks).log1p()

@@ -142,17 +142,17 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     return _within(seen, min(1.01 * min(reaches), seen.domain.radius or math.inf), ridge, clip)
 
 
-def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Constants:
-    """Return the constants over a ball, for gradients that are shortened to the recipe's clip (B7)."""
+def setting_in_ball(problem: Problem, recipe: Recipe, n_samples: int, n_features: int, radius: float) -> Setting:
+    """Return what a theorem sees of weights in a ball, for gradients that are shortened to the recipe's clip (B7)."""
     facts = constants(problem, radius)
     lipschitz = min(math.inf if recipe.clip is None else recipe.clip, facts.lipschitz)
-    return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
+    facts = replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
+    return Setting(problem, recipe, n_samples, n_features, facts)
 
 
 def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:
     """Return what a theorem sees."""
     rows = require_count("n_samples", n_samples, "pass the public number of rows")
     columns = require_count("n_features", n_features, "pass the number of columns")
-    if not recipe.descends:
-        return Setting(problem, recipe, rows, columns, constants(problem))
-    return Setting(problem, recipe, rows, columns, descent_constants(problem, recipe, rows))
+    facts = descent_constants(problem, recipe, rows) if recipe.descends else constants(problem)
+    return Setting(problem, recipe, rows, columns, facts)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ...errors import EquipoiseError, UnknownName
-from ...vocabulary.constants import constants
+from ...vocabulary.constants import constants, setting
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ...vocabulary.records import Of
 from .. import laws, theorems
@@ -197,6 +197,16 @@ class Moved(Trained):
         run = self.scale / self.sensitivity, batch / self.n_samples, steps
         sampled: Curve = RenyiSampledCurve(*run, order) if order else SampledGaussianCurve(*run)
         return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
+
+
+class Described(Moved):
+    """Weights that an algorithm ends at, which a recipe describes."""
+
+    recipe: Recipe
+
+    def setting(self) -> Setting:
+        """Return the problem and its recipe."""
+        return setting(self.problem, self.recipe, self.n_samples, self.n_features)
 
 
 def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Conditions:

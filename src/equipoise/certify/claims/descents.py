@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...vocabulary import penalties
-from ...vocabulary.constants import constants, constants_in_ball, setting
+from ...vocabulary.constants import constants, setting_in_ball
 from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
 from .. import theorems
 from ..curves import Curve, LargestCurve, SumCurve
@@ -13,26 +13,20 @@ from ..theorems.base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, bearable
 from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
 from ..work import within
-from .base import Moved, Noise, Trained, at_most, bounded, holds
+from .base import Described, Moved, Noise, Trained, at_most, bounded, holds
 
 
-class StochasticDescent(Moved):
+class StochasticDescent(Described):
     """SGD by a recipe from 0; one row moves the end by at most `sensitivity`, or by a random distance (M1)."""
 
     kind = "sgd"
     units = ("row", "person")
     on_weights = True
 
-    recipe: Recipe
-
     @property
     def relies(self) -> str:  # type: ignore[override] # read-only, as all of a record
         """The theorem on distances that secret coins decide, where delta pays for them."""
         return "M1" if self.budget.delta > 0 else ""
-
-    def setting(self) -> Setting:
-        """Return the descent."""
-        return setting(self.problem, self.recipe, self.n_samples, self.n_features)
 
     def curve(self) -> Curve:
         """Return the curve of the noise, averaged over secret coins where they decide and delta pays (M1)."""
@@ -68,8 +62,7 @@ class NoisyDescent(Moved):
 
     def setting(self) -> Setting:
         """Return the descent in a public ball."""
-        facts = constants_in_ball(self.problem, self.recipe, self.radius)
-        return Setting(self.problem, self.recipe, self.n_samples, self.n_features, facts)
+        return setting_in_ball(self.problem, self.recipe, self.n_samples, self.n_features, self.radius)
 
     def assumptions(self) -> Iterator[str]:
         """Yield that the stream is as good as exact noise, where it is used."""
@@ -147,8 +140,7 @@ class Phased(Trained):
 
     def setting(self) -> Setting:
         """Return the whole, over the ball in which phases start."""
-        facts = constants_in_ball(self.problem, self.recipe, self.radius)
-        return Setting(self.problem, self.recipe, self.n_samples, self.n_features, facts)
+        return setting_in_ball(self.problem, self.recipe, self.n_samples, self.n_features, self.radius)
 
     def setting_of(self, phase: Phase) -> Setting:
         """Return what a theorem sees of one phase: a pass of averaged descent, or a minimiser around the start."""

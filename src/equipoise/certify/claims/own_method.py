@@ -2,25 +2,18 @@
 
 from collections.abc import Iterator
 
-from ...vocabulary.constants import setting
 from ...vocabulary.discovery import look_up
-from ...vocabulary.facts import Conditions, Recipe, Setting
+from ...vocabulary.facts import Conditions
 from ...vocabulary.methods import Method, method_named
 from .. import theorems
 from ..theorems.weighted import WeightedMinimiser
-from .base import Moved, bounded, holds
+from .base import Described, bounded, holds
 
 
-class OwnMethod(Moved):
+class OwnMethod(Described):
     """The certified distance of an algorithm that the caller's code runs. Whether it runs that one is an assumption."""
 
     kind = "method"
-
-    recipe: Recipe
-
-    def setting(self) -> Setting:
-        """Return the method."""
-        return setting(self.problem, self.recipe, self.n_samples, self.n_features)
 
     def method(self) -> Method:
         """Return the method by its name and public numbers."""

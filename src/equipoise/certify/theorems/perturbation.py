@@ -30,6 +30,8 @@ class Perturbation(ABC):
     units: ClassVar[tuple[str, ...]] = ("row",)
     # Those whose densities the proof is about.
     laws: ClassVar[tuple[str, ...]] = ("spherical-laplace", "gaussian")
+    # The only loss that the proof is for, if it is for one.
+    loss: ClassVar[str] = ""
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield every condition, met or not, each with its remedy."""
@@ -44,6 +46,8 @@ class Perturbation(ABC):
         yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
         claim = f"the noise is {' or '.join(self.laws)}"
         yield Hypothesis(claim, law.id in self.laws, f"use {' or '.join(self.laws)} noise")
+        if self.loss:
+            yield Hypothesis(f"the loss is the {self.loss} one", problem.loss.id == self.loss, "use E2 or E3a")
 
     @abstractmethod
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
@@ -62,14 +66,15 @@ def row_share(setting: Setting) -> float:
     return setting.constants.row_norm**2 / (setting.n_samples * setting.constants.strong_convexity)
 
 
-def determinant_price(setting: Setting) -> float:
-    """Return what the change of one row's curvature adds to epsilon (E2), rounded up.
+def ranks(setting: Setting) -> int:
+    """Return in how many directions one row can be curved, one for each free prediction, or all rows of a person."""
+    return min(setting.dimension, (setting.problem.domain.rows_a_person or 1) * setting.problem.loss.free_outputs)
 
-    A person's is as large in all, and may be spread over as many directions as there are rows and columns (N1).
-    """
-    columns = setting.dimension // setting.problem.loss.free_outputs
-    ranks = min(columns, setting.problem.domain.rows_a_person or 1)
-    return ranks * setting.problem.loss.determinant_price(row_share(setting) / ranks) * (1 + 1e-12)
+
+def determinant_price(setting: Setting) -> float:
+    """Return ``r ln(1 + t B^2 / (r n alpha))``: r directions share curvature t (E2; N1 for persons), rounded up."""
+    shared = row_share(setting) * setting.problem.loss.trace_bound() / ranks(setting)
+    return ranks(setting) * math.log1p(shared) * (1 + 1e-12)
 
 
 class PureTilt(Perturbation):
@@ -119,33 +124,35 @@ class SummedTilt(PureTilt):
 
 
 class FreeDeterminant(PureTilt):
-    """``epsilon = max over p in [0, 1] of (B / scale)(1 + p) + ln(1 + k p (1 - p))``, ``k = B^2 / (n alpha)`` (E2a).
+    """``epsilon = max over g in [0, h] of (B / scale)(h + g) + r ln(1 + k t(g) / r)``, ``k = B^2 / (n alpha)`` (E2a).
 
-    For the logistic loss a row that pulls with force p is curved by p (1 - p): one that pulls with all its force is
-    far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free. The rows
-    of a person may be curved in many directions: ``k p (1 - p)`` then stands for its logarithm (N1).
+    A row that pulls with force g has curvature t(g) in all, over r directions: for the logistic loss ``g (1 - g)``. One
+    that pulls with all its force h is far on the wrong side, where the loss is straight: from ``2 B / scale >= 2 k`` on
+    the determinant is free.
     """
 
     id = "E2a"
-
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield those of E2, and that the loss is the plain logistic one."""
-        yield from super().hypotheses(setting, law)
-        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E2")
+    loss = "logistic"
 
     def level(self, setting: Setting, scale: float) -> float:
         """Return the maximum, found where its slope changes sign: the function is concave in p."""
-        half, share = setting.constants.row_norm / scale, row_share(setting)
-        low, high = 0.0, 1.0
+        half, share, loss = setting.constants.row_norm / scale, row_share(setting), setting.problem.loss
+        low, high = 0.0, loss.slope_bound(math.inf, 1.0)
         for _ in range(60):
             middle = (low + high) / 2
-            curved = 0.0 if setting.unit == "person" else share * middle * (1 - middle)
-            rising = half + share * (1 - 2 * middle) / (1 + curved) > 0
+            curved, growing = loss.bend(middle)
+            rising = half + share * growing / (1 + share * curved / ranks(setting)) > 0
             low, high = (middle, high) if rising else (low, middle)
         # Each term at its largest between the ends of the bracket, which is 2^-60 wide.
-        price = share * max(low * (1 - low), high * (1 - high))
-        price = price if setting.unit == "person" else math.log1p(price)
-        return (half * (1 + high) + price) * LAST_DIGITS
+        price = ranks(setting) * math.log1p(share * max(loss.bend(low)[0], loss.bend(high)[0]) / ranks(setting))
+        return (half * (loss.slope_bound(math.inf, 1.0) + high) + price) * LAST_DIGITS
+
+
+class FreeClasses(FreeDeterminant):
+    """The same for K classes: ``t(g) = min(1 - 1/K, 2 - g^2)``, free from ``2 sqrt(2) B / scale >= 8 k`` on (E2e)."""
+
+    id = "E2e"
+    loss = "multinomial"
 
 
 class Corners(Perturbation):
@@ -173,11 +180,7 @@ class LogisticCorners(Perturbation):
 
     id = "E3b"
     units = ("row", "weighted row")
-
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield the common conditions, and that the loss is the plain logistic one."""
-        yield from super().hypotheses(setting, law)
-        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E3a")
+    loss = "logistic"
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the sum of three."""

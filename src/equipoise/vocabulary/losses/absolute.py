@@ -33,10 +33,6 @@ class Absolute(KinkedLoss):
         residual = prediction - target
         return 0.0 if residual == 0.0 else math.copysign(1.0, residual)
 
-    def slope_bound(self, reach: float, label_bound: float) -> float:
-        """Return 1, reached at prediction 0."""
-        return 1.0
-
     def pull(self, reach: float, label_bound: float) -> float:
         """Return ``min(reach, Y)``: predictions short of the target are pulled with slope 1 (A2, attained)."""
         return min(reach, label_bound)

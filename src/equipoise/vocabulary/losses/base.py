@@ -96,16 +96,21 @@ class Loss(Record, ABC):
         low = row_norm * self.slope_floor(reach)
         return (1, 2 * high), (2, high + low), (1, 2 * low)
 
-    def determinant_price(self, share: float) -> float:
-        """Return what the change of one row's curvature adds to epsilon in objective perturbation (E2).
+    def trace_bound(self) -> float:
+        """Return the largest sum of a row's curvatures over all directions of its predictions (E2): one has one."""
+        return self.curvature_bound()
 
-        ``ln(1 + c share)`` with ``share = B^2 / (n alpha)``: one row changes the Hessian by a matrix of rank one.
-        """
-        return math.log1p(self.curvature_bound() * share)
+    def bend(self, pull: float) -> tuple[float, float]:
+        """Return a bound on that sum for rows whose slope is `pull` long, concave in it, and its derivative (E2e)."""
+        return self.trace_bound(), 0.0
 
 
 class KinkedLoss(Loss):
     """A loss with corners: its slope is one choice of subgradient, at most 1 in size; its smoothness is infinite."""
+
+    def slope_bound(self, reach: float, label_bound: float) -> float:
+        """Return 1, reached at prediction 0."""
+        return 1.0
 
     def curvature_bound(self) -> float:
         """Return infinity."""

@@ -31,10 +31,6 @@ class Hinge(KinkedLoss):
         """Return ``-y`` below margin 1; 0 beyond and at the corner."""
         return -target if target * prediction < 1.0 else 0.0
 
-    def slope_bound(self, reach: float, label_bound: float) -> float:
-        """Return 1, reached at prediction 0."""
-        return 1.0
-
     def pull(self, reach: float, label_bound: float) -> float:
         """Return ``min(reach, 1)``: margins up to 1 are pulled with slope 1, the corner's steepest included (A2)."""
         return min(reach, 1.0)

@@ -57,6 +57,10 @@ class Logistic(Loss):
         """Return 1/4, reached at prediction 0."""
         return 0.25
 
+    def bend(self, pull: float) -> tuple[float, float]:
+        """Return ``p (1 - p)`` for a row that pulls with force p: at full force it is straight (E2a)."""
+        return pull * (1 - pull), 1 - 2 * pull
+
     def pull(self, reach: float, label_bound: float) -> float:
         """Return ``max m sigmoid(-m)`` over m up to `reach`."""
         return LARGEST_PULL if reach >= PULL_REACHED_AT else reach / (1.0 + math.exp(reach))

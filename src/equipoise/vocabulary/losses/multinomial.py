@@ -69,14 +69,17 @@ class Multinomial(Loss):
         long, where label and other class agree, ``(K - 1)(K - 2)`` are ``sqrt(6) B`` long, and ``2 (K - 1)``, in which
         one row's part is gone, ``sqrt(2) B``.
         """
-        others = self.outputs - 1
-        lengths = (2 * math.sqrt(2), math.sqrt(6), math.sqrt(2))
-        counts = (others, others * (others - 1), 2 * others)
-        return tuple((count, length * row_norm) for count, length in zip(counts, lengths, strict=True))
+        others, length = self.outputs - 1, math.sqrt(2) * row_norm
+        return (others, 2 * length), (others * (others - 1), math.sqrt(6) * row_norm), (2 * others, length)
 
-    def determinant_price(self, share: float) -> float:
-        """Return ``(K - 1) ln(1 + share / K)``: the curvature has rank K - 1 and trace at most 1 - 1/K (E2)."""
-        return (self.outputs - 1) * math.log1p(share / self.outputs)
+    def trace_bound(self) -> float:
+        """Return ``1 - 1/K``, that of level probabilities (E2)."""
+        return 1 - 1 / self.outputs
+
+    def bend(self, pull: float) -> tuple[float, float]:
+        """Return ``min(1 - 1/K, 2 - g^2)`` for a slope of length g, rounded up: ``1 - sum p_k^2 <= 2 - g^2`` (E2e)."""
+        most, straight = self.trace_bound(), 2 - pull * pull
+        return min(most, straight) + 1e-15, -2 * pull if straight < most else 0.0
 
     def pull(self, reach: float, label_bound: float) -> float:
         """Return W((K - 1)/e), the largest ``m_y - sum p_k m_k``: all other classes are level there (A2)."""
