@@ -1,10 +1,10 @@
-"""Noisy gradients of wide rows of several classes: a smaller clip, longer and more steps, by public facts alone."""
+"""Noisy gradients of wide rows of several classes: a smaller clip, longer steps and more of them."""
 
 import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.planning.kinds.noisy_gradient import FINER, SHARP, WIDE
+from equipoise.planning.kinds.noisy_gradient import LONGER, SHARP, WIDE
 
 
 def planned(n_features: int, classes: int = 10, epsilon: float = 3.0, alpha: float | str = "public", n: int = 60_000):
@@ -48,14 +48,12 @@ def test_two_classes_are_clipped_as_they_were():
     assert planned(1500, 2, n=1_000).clip == 0.5
 
 
-def test_noise_and_ridge_shrink_by_that_part_and_the_descent_goes_as_far_in_more_steps(monkeypatch):
+def test_noise_and_ridge_shrink_by_that_part_and_steps_grow_by_it(monkeypatch):
     sharp = planned(1500, n=59_999)
     monkeypatch.setattr("equipoise.planning.kinds.noisy_gradient.NOISY", 1.0)
     usual = planned(1500, n=60_001)
-    assert sharp.steps == FINER * usual.steps
-    assert sharp.clip * sharp.procedure.step * sharp.steps == pytest.approx(
-        usual.clip * usual.procedure.step * usual.steps, rel=1e-3
-    )
+    assert sharp.steps == LONGER * usual.steps
+    assert sharp.procedure.step == pytest.approx(usual.procedure.step / SHARP, rel=1e-3)
     assert sharp.problem.penalty.alpha == pytest.approx(SHARP * usual.problem.penalty.alpha, rel=1e-3)
     # More steps need more noise each, and one row moves a gradient less.
-    assert sharp.scale == pytest.approx(SHARP * FINER**0.5 * usual.scale, rel=1e-3)
+    assert sharp.scale == pytest.approx(SHARP * LONGER**0.5 * usual.scale, rel=1e-3)

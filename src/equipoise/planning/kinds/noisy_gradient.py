@@ -46,9 +46,9 @@ MOMENT = 2e7
 
 # Several classes of wide rows, of which the model loses more than this share of what there is to win: slopes are
 # clipped at this part of an untrained model's, so that rows that are nearly right pull as hard as those that are wrong,
-# and so many times the steps are taken, as far in all. The model, a quadratic, cannot tell; on narrow tables, whose
-# classes overlap, it costs accuracy (docs/mechanisms.md#clipped-slopes).
-WIDE, NOISY, SHARP, FINER = 256, 0.02, 0.25, 2
+# and so many times the steps are taken, because weights that satisfy them are longer. The model, a quadratic, cannot
+# tell; on narrow tables, whose classes overlap, it costs accuracy (docs/mechanisms.md#clipped-slopes).
+WIDE, NOISY, SHARP, LONGER = 256, 0.02, 0.25, 2
 
 # The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
 LONGEST_NUMBER = 4
@@ -80,7 +80,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         imagined = of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip)), request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
         facts = constants(problem, radius)
-        mu = largest_mu(request.budget.epsilon, request.budget.delta - FINER * max(MARKS) * LATTICE_DELTA)
+        mu = largest_mu(request.budget.epsilon, request.budget.delta - LONGER * max(MARKS) * LATTICE_DELTA)
         if mu == 0:
             raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
         full = 2 * clip * facts.row_norm / request.n_samples / mu
@@ -92,7 +92,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         if sharp < 1:
             # Slopes, their curvature, their noise and the ridge shrink by the same part, and steps grow by it.
             problem, clip = _problem(request, sharp)
-            descent = replace(descent, steps=FINER * descent.steps, step=descent.step / sharp / FINER)
+            descent = replace(descent, steps=LONGER * descent.steps, step=descent.step / sharp)
         if batch:
             steps = math.ceil(PASSES * request.n_samples / batch)
             # As far in all as with every row in every step, if steps of that length still shrink an error.
