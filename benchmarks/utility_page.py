@@ -105,6 +105,7 @@ def comparison(found: dict[str, Store]) -> str:
 def rival(found: dict[str, Store]) -> str:
     """Return the table of the strongest rival: tuned on the rows that it is scored on, and on others."""
     rows, leads, left, points = [], list[str](), list[str](), list[tuple[float, float]]()
+    parts = []
     for record in required(found):
         one, other = (select(peers_of(found, record), method=method) for method in (TUNED, APART))
         if not one or record["name"]["privacy"] == "pure":
@@ -118,6 +119,9 @@ def rival(found: dict[str, Store]) -> str:
             behind += [f"{_cell(record)[0]} at {_cell(record)[1]}"] if verdict == "behind" else []
         if there < 0:
             points.append((-100 * there, -100 * here))
+            lead, known = f"{-100 * there:.1f} ({100 * there_error:.1f})", f"{100 * (here - there):.1f}"
+            verdict = "a loss" if verdicts[1] == "behind" else "no loss: the rest is within its error"
+            parts.append([*_cell(record)[:2], lead, known, f"{-100 * here:.1f} ({100 * here_error:.1f})", verdict])
         rows.append(
             [
                 *_cell(record)[:2],
@@ -147,6 +151,15 @@ def rival(found: dict[str, Store]) -> str:
             f" Over the {len(points)} cells in which the first is ahead at all, its mean lead is {means[0]:.2f} points;"
             f" {means[1]:.2f} are left to the second."
         )
+        split = [
+            "data",
+            "epsilon",
+            "lead of the first, points",
+            "knowledge of test rows",
+            "left to the second",
+            "that is",
+        ]
+        told += f"\n\n{table_rows(split, parts)}"
     return f"{table_rows(header, rows)}\n\n{told}"
 
 

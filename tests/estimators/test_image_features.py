@@ -1,6 +1,7 @@
 """A public map for images: an image is mapped by itself, by a map that no image had a say in."""
 
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import equipoise as eq
-from equipoise.data.drawn_images import BLOCK, POWER, RIDGE, drawn_images, even_map
+from equipoise.data.drawn_images import BLOCK, POWER, RIDGE, EvenMap, drawn_images, even_map
 from equipoise.data.scattering import CHANNELS, FLAT, MARGIN, Scattering, means, padded, wave
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.data.scattering_jax import TOGETHER, DeviceMap, device_of
+from equipoise.errors import InvalidData, InvalidParameter, MissingExtra
 from equipoise.estimators import image_features
 
 # How far the arithmetic of single precision may part an image alone from the same image among others.
@@ -141,6 +143,7 @@ def test_what_is_no_table_of_such_images_is_refused_by_its_shape(features):
         {"directions": "all"},
         {"public_seed": -1},
         {"public_seed": 0.5},
+        {"backend": "tpu"},
     ],
     ids=str,
 )
@@ -201,3 +204,83 @@ def test_the_coins_of_a_seed_are_frozen():
     image = next(drawn_images(3, 8, 8, 0))[2]
     assert float(image.sum()) == pytest.approx(9.324803464363962, rel=1e-9)
     assert float(image[3, 4]) == pytest.approx(0.4882434525089799, rel=1e-9)
+
+
+# How far two ways of adding the same numbers in single precision were seen apart, several times over: norms of rows.
+APART = 1e-5
+
+
+@pytest.fixture(scope="module")
+def by_jax(features):
+    """The map by JAX, on a processor: a GPU runs the same program."""
+    pytest.importorskip("jax")
+    even = EvenMap(features.centre_, features.directions_)
+    return DeviceMap(Scattering(8, 8, np.float32), even, device_of("cpu"))
+
+
+def test_jax_maps_images_as_numpy_does(features, by_jax):
+    drawn = next(drawn_images(60, 8, 8, public_seed=4)).reshape(60, PIXELS) * 255
+    table = np.concatenate([drawn, images(60), np.zeros((1, PIXELS)), np.full((1, PIXELS), 255.0)])
+    mapped = by_jax((table / 255).astype(np.float32).reshape(-1, 8, 8))
+    assert mapped.dtype == np.float32
+    assert np.linalg.norm(mapped - features.transform(table), axis=1).max() < APART
+    # The comparison can fail: an image's neighbour has other features.
+    assert np.linalg.norm(mapped - np.roll(mapped, 1, axis=0), axis=1).min() > 1000 * APART
+
+
+def test_jax_maps_an_image_whatever_the_others_hold(by_jax):
+    pixels = (images(9) / 255).astype(np.float32).reshape(-1, 8, 8)
+    others = np.zeros_like(pixels)
+    others[5] = pixels[5]
+    np.testing.assert_array_equal(by_jax(others)[5], by_jax(pixels)[5])
+
+
+def test_transform_goes_to_a_gpu_in_parts_and_comes_back_in_order(features, by_jax, monkeypatch):
+    """A machine with a GPU, played by a processor: the program and the order of its parts are the same."""
+    monkeypatch.setattr(image_features, "gpu_may_be_here", lambda: True)
+    monkeypatch.setattr(image_features, "device_of", lambda backend: {"gpu": device_of("cpu")}[backend])
+    monkeypatch.setattr(image_features, "WORTH_A_GPU", 5)
+    started = []
+    monkeypatch.setattr(image_features, "DeviceMap", lambda *given: started.append(given) or DeviceMap(*given))
+    table = images(TOGETHER + 3)
+    mapped = features.transform(table)
+    assert len(started) == 1
+    assert mapped.shape == (TOGETHER + 3, 40)
+    assert np.linalg.norm(mapped - clone_with(features, backend="cpu").transform(table), axis=1).max() < APART
+    features.transform(table[:4])
+    assert len(started) == 1
+
+
+def clone_with(features, **changed):
+    again = pickle.loads(pickle.dumps(features))  # noqa: S301 - ours
+    return again.set_params(**changed)
+
+
+def test_without_a_gpu_auto_stays_here_and_gpu_is_refused_with_what_to_do(features, monkeypatch):
+    monkeypatch.setattr(image_features, "WORTH_A_GPU", 1)
+    monkeypatch.setattr(image_features, "gpu_may_be_here", lambda: True)
+
+    def absent(backend):
+        raise InvalidParameter("a GPU", "none", "pass backend='cpu'")
+
+    monkeypatch.setattr(image_features, "device_of", absent)
+    table = images(3)
+    np.testing.assert_array_equal(features.transform(table), clone_with(features, backend="cpu").transform(table))
+    with pytest.raises(InvalidParameter, match="a GPU"):
+        clone_with(features, backend="gpu").transform(table)
+    with pytest.raises(InvalidParameter, match="a GPU"):
+        clone(features).set_params(backend="gpu").fit(table)
+
+
+def test_what_jax_lacks_is_named(monkeypatch):
+    jax = pytest.importorskip("jax")
+
+    def none(backend):
+        raise RuntimeError("Unknown backend")
+
+    monkeypatch.setattr(jax, "devices", none)
+    with pytest.raises(InvalidParameter, match=r"no gpu that JAX can use.*jax\[cuda13\].*backend=\"cpu\""):
+        device_of("gpu")
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(MissingExtra, match=r"equipoise\[lab\]"):
+        device_of("gpu")

@@ -74,12 +74,12 @@ class Scattering:
 
     def __init__(self, height: int, width: int, kind: type[np.floating] = np.float64) -> None:
         sides = padded(height), padded(width)
-        self._margins = tuple(
+        self.margins = tuple(
             (MARGIN, whole - MARGIN - side) for side, whole in zip((height, width), sides, strict=True)
         )
-        self._fine = np.stack([wave(sides, 1, place) for place in range(ORIENTATIONS)]).astype(kind)
-        self._coarse = np.stack([wave(sides, 2, place) for place in range(ORIENTATIONS)]).astype(kind)
-        self._means = {step: (means(height, step).astype(kind), means(width, step).astype(kind)) for step in (1, 2)}
+        self.fine = np.stack([wave(sides, 1, place) for place in range(ORIENTATIONS)]).astype(kind)
+        self.coarse = np.stack([wave(sides, 2, place) for place in range(ORIENTATIONS)]).astype(kind)
+        self.means = {step: (means(height, step).astype(kind), means(width, step).astype(kind)) for step in (1, 2)}
 
     def rows(self, images: Images) -> Images:
         """Return a row an image; pixels from 0 to 1."""
@@ -88,9 +88,9 @@ class Scattering:
 
     def _rows(self, images: Images) -> Images:
         count = len(images)
-        whole = np.pad(images, ((0, 0), *self._margins), mode="reflect")[:, None]
+        whole = np.pad(images, ((0, 0), *self.margins), mode="reflect")[:, None]
         spectrum = fft2(whole)
-        fine = np.abs(ifft2(spectrum * self._fine))
+        fine = np.abs(ifft2(spectrum * self.fine))
         channels = [self._averaged(whole, 1), self._averaged(fine, 1), self._averaged(self._coarsened(spectrum), 2)]
         for place in range(ORIENTATIONS):
             channels.append(self._averaged(self._coarsened(fft2(fine[:, place, None])), 2))
@@ -101,7 +101,7 @@ class Scattering:
 
     def _coarsened(self, spectrum: NDArray[np.complexfloating]) -> Images:
         """Return what coarse waves find, at every second pixel: there the inverse transform has folded the spectrum."""
-        product = spectrum * self._coarse
+        product = spectrum * self.coarse
         height, width = (side // 2 for side in product.shape[2:])
         product = product[:, :, :height] + product[:, :, height:]
         product = product[..., :width] + product[..., width:]
@@ -110,7 +110,7 @@ class Scattering:
         return found
 
     def _averaged(self, images: Images, step: int) -> Images:
-        down, across = self._means[step]
+        down, across = self.means[step]
         averaged: Images = np.matmul(down, images @ across.T)
         return averaged
 

@@ -1,5 +1,6 @@
 """A public map for small grey images, as a step of a scikit-learn pipeline: pixels in, rows of norm at most 1 out."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from equipoise.data.drawn_images import BLOCK, EvenMap, even_map
 from equipoise.data.scattering import SMALLEST_SIDE, Scattering, width_of
+from equipoise.data.scattering_jax import TOGETHER, DeviceMap, device_of, gpu_may_be_here
 from equipoise.data.tables import feature_table
 from equipoise.data.unread import Unread
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter
 from equipoise.estimators.intake import note_columns
 from equipoise.estimators.unknown_arguments import KnownParameters, known_arguments
 from equipoise.vocabulary.numbers import plain, require_count, require_number
@@ -21,6 +23,10 @@ Single = NDArray[np.float32]
 
 # The map of larger images would take more than a gigabyte and several minutes to make.
 MOST_NUMBERS = width_of(32, 32)
+
+# With fewer images a GPU is not worth its start: a core maps them in the seconds that compiling the program takes.
+WORTH_A_GPU = 10_000
+BACKENDS = ("auto", "cpu", "gpu")
 
 
 class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownParameters):
@@ -40,6 +46,9 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
         How many features there are, at most; None for all that there can be: 3,969 for 28 by 28 pixels.
     public_seed : int
         Draws the images. Part of the map, to be published with the model.
+    backend : "auto", "cpu" or "gpu"
+        Where features are computed, by the same sums: no part of the map, and they differ by rounding only. "auto"
+        takes a GPU for 10,000 images or more where JAX (`equipoise[lab]`) finds one; "gpu" is refused without one.
 
     Attributes
     ----------
@@ -71,12 +80,14 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
         brightest: float = 255.0,
         directions: int | None = 1500,
         public_seed: int = 0,
+        backend: str = "auto",
     ) -> None:
         self.height = height
         self.width = width
         self.brightest = brightest
         self.directions = directions
         self.public_seed = public_seed
+        self.backend = backend
 
     @known_arguments
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -88,6 +99,7 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
         seed = plain(self.public_seed)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise InvalidParameter("public_seed, a whole number >= 0", f"public_seed={seed!r}", "pass public_seed=0")
+        self._device(0)
         shape = self._table(X).shape
         self.centre_, self.directions_ = even_map(height, width, min(count, numbers), seed)
         note_columns(self, X, shape)
@@ -98,22 +110,44 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
         check_is_fitted(self, "directions_")
         height, width, brightest = self._size()
         table = self._table(X)
-        scattering, even = Scattering(height, width, np.float32), EvenMap(self.centre_, self.directions_)
-        features = np.empty((table.shape[0], even.directions.shape[1]), dtype=np.float32)
+        together, mapped = self._mapping(height, width, table.shape[0])
+        features = np.empty((table.shape[0], self.directions_.shape[1]), dtype=np.float32)
         images = table.read()
-        for start in range(0, len(features), BLOCK):
+        for start in range(0, len(features), together):
             with np.errstate(all="ignore"):  # a wide number may become infinite, and no value warns
-                block = np.array(images[start : start + BLOCK], dtype=np.float64)
+                block = np.array(images[start : start + together], dtype=np.float64)
             # The public rule: what is no number is black, what is too dark is black, and what is too bright is white.
             np.clip(np.nan_to_num(block, copy=False, nan=0.0), 0.0, brightest, out=block)
             pixels = (block / brightest).astype(np.float32).reshape(-1, height, width)
-            features[start : start + BLOCK] = even(scattering.rows(pixels))
+            features[start : start + together] = mapped(pixels)
         return features
 
     @property
     def _n_features_out(self) -> int:
         """How many features there are, for scikit-learn to name them."""
         return int(self.directions_.shape[1])
+
+    def _mapping(self, height: int, width: int, count: int) -> tuple[int, Callable[[Any], Any]]:
+        """Return how many images are mapped at a time, and what maps them: by the same sums, here or on a GPU."""
+        scattering, even = Scattering(height, width, np.float32), EvenMap(self.centre_, self.directions_)
+        device = self._device(count)
+        if device is not None:
+            return TOGETHER, DeviceMap(scattering, even, device)
+        return BLOCK, lambda pixels: even(scattering.rows(pixels))
+
+    def _device(self, count: int) -> Any:
+        """Return the GPU that is to map so many images, or None; a GPU that was asked for and is not there is named."""
+        backend = plain(self.backend)
+        if backend not in BACKENDS:
+            raise InvalidParameter('backend "auto", "cpu" or "gpu"', f"backend={backend!r}", 'pass backend="auto"')
+        if backend == "gpu":
+            return device_of("gpu")
+        if backend == "auto" and count >= WORTH_A_GPU and gpu_may_be_here():
+            try:
+                return device_of("gpu")
+            except EquipoiseError:
+                return None
+        return None
 
     def _size(self) -> tuple[int, int, float]:
         sides = []

@@ -44,6 +44,12 @@ LENGTHS = tuple(2.0 ** (half / 2) for half in range(-26, 2))
 SLACK = 0.01
 MOMENT = 2e7
 
+# Several classes of wide rows, of which the model loses more than this share of what there is to win: slopes are
+# clipped at this part of an untrained model's, so that rows that are nearly right pull as hard as those that are wrong,
+# and so many times the steps are taken, because weights that satisfy them are longer. The model, a quadratic, cannot
+# tell; on narrow tables, whose classes overlap, it costs accuracy (docs/mechanisms.md#clipped-slopes).
+WIDE, NOISY, SHARP, LONGER = 256, 0.02, 0.25, 2
+
 # The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
 LONGEST_NUMBER = 4
 
@@ -66,7 +72,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan: all rows in every step, or batches of the size after the colon."""
         batch = 0 if parameter is None else _batch(parameter, request.n_samples)
-        problem, clip = _problem(request)
+        problem, clip = _problem(request, 1.0)
         hypotheses = tuple(clipped_descent(problem, clip))
         require(hypotheses, "noisy gradient descent")
         require_delta(request.budget, "noisy gradient descent", "pass delta > 0, or mechanism='objective'")
@@ -74,16 +80,23 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         imagined = of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip)), request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
         facts = constants(problem, radius)
-        mu = largest_mu(request.budget.epsilon, request.budget.delta - max(MARKS) * LATTICE_DELTA)
+        mu = largest_mu(request.budget.epsilon, request.budget.delta - LONGER * max(MARKS) * LATTICE_DELTA)
         if mu == 0:
             raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
         full = 2 * clip * facts.row_norm / request.n_samples / mu
         at_once = MOMENT / work_of(1, request.rows, request.n_features, problem.loss.outputs)
         descent, share, short = _descent(imagined, problem.penalty.alpha, full, facts.smoothness, at_once)
+        # A ridge that was given is taken as it stands, beside slopes of the usual size.
+        wide = problem.loss.outputs > 1 and request.n_features >= WIDE and isinstance(request.alpha, str)
+        sharp = SHARP if wide and share > NOISY else 1.0
+        if sharp < 1:
+            # Slopes, their curvature, their noise and the ridge shrink by the same part, and steps grow by it.
+            problem, clip = _problem(request, sharp)
+            descent = replace(descent, steps=LONGER * descent.steps, step=descent.step / sharp)
         if batch:
             steps = math.ceil(PASSES * request.n_samples / batch)
             # As far in all as with every row in every step, if steps of that length still shrink an error.
-            longest = (1 + descent.momentum) / (facts.smoothness + problem.penalty.alpha)
+            longest = (1 + descent.momentum) / (sharp * facts.smoothness + problem.penalty.alpha)
             length = min(descent.step * descent.steps / steps, longest)
             descent = replace(descent, steps=steps, step=length)
         passes = descent.steps * (batch or request.n_samples) / request.n_samples
@@ -172,15 +185,15 @@ def _batch(parameter: float, n_samples: int) -> int:
     return 0 if parameter == n_samples else int(parameter)
 
 
-def _problem(request: Request) -> tuple[Problem, float]:
-    """Return the problem, with a ridge worth one row unless alpha was given, and the clip."""
+def _problem(request: Request, sharp: float) -> tuple[Problem, float]:
+    """Return the problem, with a ridge worth one row unless alpha was given, and the clip: this part of a slope."""
     problem = request.problem(1.0)
     if isinstance(request.alpha, str):
         one_row = constants(problem, 1.0).smoothness / request.n_samples
-        alpha = one_row if math.isfinite(one_row) else 1.0
+        alpha = sharp * one_row if math.isfinite(one_row) else 1.0
     else:
         alpha = request.alpha
-    return request.problem(alpha), known_loss(problem.loss).typical_slope(problem.domain.label_bound)
+    return request.problem(alpha), sharp * known_loss(problem.loss).typical_slope(problem.domain.label_bound)
 
 
 def _descent(
