@@ -10,7 +10,7 @@ from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import MOST_CELLS, are_halves, curved
 from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
-from equipoise.data.schema.typical import crowded_row, typical_row
+from equipoise.data.schema.typical import public_norm
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
@@ -124,15 +124,6 @@ def _curved(schema: Schema, cells: int) -> Schema:
     columns = (_shaped(column, cells, classes) if type(column) is NumberColumn else column for column in schema.columns)
     found = replace(schema, columns=tuple(columns))
     return found if schema.row_norm is not None else replace(found, row_norm=public_norm(found))
-
-
-def public_norm(schema: Schema) -> float:
-    """Return the row norm that an additive model writes into a schema which declares none (docs/additive.md).
-
-    Curves have rows of nearly the same length; those of lines vary, and classes are told apart when they are clipped.
-    """
-    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
-    return typical_row(schema) if bent or schema.target.classes is None else crowded_row(schema)
 
 
 def _shaped(column: NumberColumn, cells: int, classes: bool) -> NumberColumn:

@@ -71,12 +71,21 @@ def crowded_row(schema: "Schema") -> float:
     return max(CROWDED * typical, min(typical, 1.0))
 
 
-def shorter_row(schema: "Schema") -> tuple[float, float] | None:
-    """Return by what rows are divided, and a public norm that is far below it; None where one is declared, or near.
+def public_norm(schema: "Schema") -> float:
+    """Return the row norm that an additive model writes into a schema which declares none (docs/additive.md).
 
     Classes are told apart by the sides of lines on which rows lie, and have the norm of `crowded_row`. A number is
     predicted from how long rows are, and so is everything from curves, whose rows are nearly of one length: they have
-    that of `typical_row` (docs/additive.md, measured for lines).
+    that of `typical_row`.
+    """
+    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
+    return typical_row(schema) if bent or schema.target.classes is None else crowded_row(schema)
+
+
+def shorter_row(schema: "Schema") -> tuple[float, float] | None:
+    """Return by what rows are divided, and `public_norm` where it is far below; None where one is declared, or near.
+
+    Measured for lines (docs/additive.md).
 
     Examples
     --------
@@ -89,12 +98,10 @@ def shorter_row(schema: "Schema") -> tuple[float, float] | None:
     >>> shorter_row(one), shorter_row(short)
     (None, None)
     """
-    typical = typical_row(schema)
     # Rows of levels are all as long as they can be: shorter ones would be the same rows.
-    if schema.row_norm is not None or typical > NEAR * schema.longest_row:
+    if schema.row_norm is not None or typical_row(schema) > NEAR * schema.longest_row:
         return None
-    bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
-    return schema.longest_row, typical if bent or schema.target.classes is None else crowded_row(schema)
+    return schema.longest_row, public_norm(schema)
 
 
 def _sides(part: Column | Surface) -> tuple[Column, ...]:
