@@ -6,9 +6,11 @@ theorem that `certify/standing.py`, docs/machine-checked.md or docs/proofs/READM
     Minimisers.A1 0f3a9c1b2d4e
 
 The digest is that of the sentence from `Theorem` to `Proof`, of the variables, hypotheses and notations of the sections
-that it stands in, and of the definitions of proofs/ that occur in any of it, on and on; comments and white space do not
-count. Where it changes, a test fails until somebody has read the statement beside its page and says so:
-``python tests/coq_pins.py`` writes the digests of today and prints what changed.
+that it stands in, of what the files that it requires hand on without a name (symbolic notations, scopes, instances,
+tactics), and of the definitions and lemmas of proofs/ that occur in any of it, on and on; where tactics make a
+definition, of these. Comments and white space do not count. Where it changes, a test fails until somebody has read the
+statement beside its page and says so: ``python tests/coq_pins.py`` writes the digests of today and prints what changed.
+`proofs/check` fails where a theorem of the list is not stated.
 """
 
 import functools
@@ -50,6 +52,22 @@ SCOPE = [
     "Arguments",
     "Import",
 ]
+# What whoever requires a file reads differently, whatever it is called.
+HANDED_ON = [
+    "Notation",
+    "Infix",
+    "Reserved",
+    "Open",
+    "Arguments",
+    "Coercion",
+    "Canonical",
+    "HB.instance",
+    "Existing",
+    "Instance",
+    "Ltac",
+    "Tactic",
+]
+HANDS_ON = "handed on"
 NAME = r"[A-Za-z_][\w']*"
 
 
@@ -84,18 +102,27 @@ def without_comments(text: str) -> str:
 
 @functools.cache
 def sentences(path: Path) -> tuple[Sentence, ...]:
-    """Return what a file states, defines and assumes in order, without proofs."""
+    """Return what a file states, defines, hands on and assumes in order; of proofs, those that define."""
     found: list[Sentence] = []
     sections: list[list[str]] = [[]]
-    proving = False
+    proof: list[str] | None = None
     for part in re.split(r"\.(?=\s|$)", without_comments(path.read_text(encoding="utf-8"))):
         text = " ".join(part.split())
         bare = re.sub(r"^((Local|Global|#\[[^\]]*\])\s+)+", "", text)
+        prefix = text.removesuffix(bare).lower()
         word, _, rest = bare.partition(" ")
-        if word in ("Qed", "Defined", "Abort") or proving or word == "Proof":
+        if word == "Proof" or proof is not None:
             # Proofs of one sentence: "Proof. by []. Qed." are three.
-            proving = word not in ("Qed", "Defined", "Abort")
+            proof = [*(proof or []), text]
+            if word in ("Qed", "Defined", "Abort"):
+                # What it proves is said; what it defines is only said with it.
+                if found and (word == "Defined" or found[-1].word in DEFINED):
+                    found[-1] = found[-1]._replace(text=". ".join((found[-1].text, *proof)))
+                    sections[-1] += [found[-1].text] if found[-1].word == "Let" else []
+                proof = None
             continue
+        if word in ("Qed", "Defined"):
+            raise ValueError(f"{path.name}: what ends before {bare!r} does not begin with Proof")
         if word == "Section":
             sections.append([])
         elif word == "End":
@@ -109,6 +136,9 @@ def sentences(path: Path) -> tuple[Sentence, ...]:
             sections[-1].append(text)
             if word == "Notation" and (name := re.match(rf"({NAME})", rest)):
                 found.append(Sentence(word, name[1], text, ()))
+        stays = len(sections) == 1 or prefix or word in ("Canonical", "Coercion", "HB.instance")
+        if word in HANDED_ON and "local" not in prefix and stays:
+            found.append(Sentence(HANDS_ON, "", text, ()))
     return tuple(found)
 
 
@@ -127,11 +157,11 @@ def read_by(path: Path) -> set[Path]:
 
 @functools.cache
 def defined_for(path: Path) -> dict[str, list[Sentence]]:
-    """Return the definitions that a file can speak of, by name; what a section defines for itself is in its scope."""
+    """Return what a file can speak of, by name; what a section defines for itself is in its scope."""
     found: dict[str, list[Sentence]] = {}
     for file in sorted(read_by(path)):
         for each in sentences(file):
-            if each.word not in (*STATED, "Let"):
+            if each.word not in ("Let", HANDS_ON):
                 found.setdefault(each.name, []).append(each)
     return found
 
@@ -146,6 +176,7 @@ def digest_of(theorem: str, folder: Path = PROOFS) -> str:
     defined = defined_for(path)
     read: set[str] = set()
     waiting = [stated.text, *stated.scope]
+    waiting += [each.text for file in read_by(path) for each in sentences(file) if each.word == HANDS_ON]
     while waiting:
         if (text := waiting.pop()) not in read:
             read.add(text)
