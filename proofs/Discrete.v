@@ -1,11 +1,11 @@
 (* Pages D2, on a lattice, and N4: Laplace noise as it is drawn, in sums over whole numbers. *)
 
 From HB Require Import structures.
-From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint finmap interval.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint finmap zmodp matrix interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal topology normedtype sequences signed esum.
 From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
-From Equipoise Require Import Arithmetic InnerProduct Minimisers Privacy Maximum.
+From Equipoise Require Import Arithmetic InnerProduct Minimisers Privacy Vectors Laplace Maximum.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -313,21 +313,59 @@ Definition evaluation (S : 'I_n -> Z) : {measure set (lattice C * lattice B)%typ
   [the measure _ _ of pushforward (joint_law (joint_law nu (constant_kernel U (lattice_law_is_law s0 (histogram cell S))))
     (further_histogram S)) measurable_both].
 
-(* The page: purely private with Laplace noise; and the distances that Gaussian noise has to hide, w = s/s'. *)
-Theorem N4 : private (2 / s + 2 / s') 0 evaluation /\
-  forall u S S' (w : R), neighbours S S' -> 0 <= w ->
+(* Both histograms with real noise, such as Gaussian noise: numbers of R^(C + B), the further ones times w = s/s', so that
+   the noise has one scale. *)
+Definition weighed (w : R) (u : U) (S : 'I_n -> Z) : 'rV[R]_(C + B) :=
+  row_mx (\row_c (histogram cell S c)%:~R) (w *: \row_b (histogram (bin u) S b)%:~R).
+
+Lemma measurable_weighed w S : measurable_fun setT (fun u => weighed w u S : vectors R (C + B)).
+Proof.
+apply: measurable_vector => i; case: (split_ordP i) => j ->; rewrite /weighed.
+  by under eq_fun do rewrite row_mxEl; exact: measurable_fun_cst.
+under eq_fun do rewrite row_mxEr !mxE.
+have mg : measurable_fun setT (fun c : lattice B => w * (c j)%:~R) by move=> _ A _.
+exact: (measurable_fun_comp mg (measurable_further S)).
+Qed.
+
+Lemma weighed_apart w u S S' : neighbours S S' -> 0 <= w ->
+  norm (coordinates R (C + B)) (weighed w u S - weighed w u S') <= Num.sqrt 2 * (1 + w).
+Proof.
+move=> adj w0; have [_ a2] := histogram_apart cell adj; have [_ b2] := histogram_apart (bin u) adj.
+have w1 : 0 <= 1 + w by rewrite addr_ge0.
+rewrite -[X in _ <= _ * X]ger0_norm // -sqrtr_sqr -sqrtrM ?ler0n //; apply: ler_wsqrtr.
+have whole (k : int) : k%:~R * k%:~R = (absz k ^ 2)%:R :> R.
+  by rewrite natrX natr_absz intr_norm -normrX ger0_norm ?sqr_ge0 // expr2.
+have -> : dot (coordinates R (C + B)) (weighed w u S - weighed w u S') (weighed w u S - weighed w u S') =
     (\sum_c absz (histogram cell S c - histogram cell S' c) ^ 2)%:R +
-    w ^+ 2 * (\sum_b absz (histogram (bin u) S b - histogram (bin u) S' b) ^ 2)%:R <= 2 * (1 + w) ^+ 2 :> R.
+    w ^+ 2 * (\sum_b absz (histogram (bin u) S b - histogram (bin u) S' b) ^ 2)%:R.
+  have less (x y : 'rV[R]_(C + B)) i : (x - y) 0 i = x 0 i - y 0 i by rewrite !mxE.
+  have whole_less (k l : int) : k%:~R - l%:~R = (k - l)%:~R :> R by rewrite rmorphB.
+  rewrite /= /coordinate_dot big_split_ord /= !natr_sum mulr_sumr; congr (_ + _); apply: eq_bigr => i _; rewrite !less.
+    by rewrite /weighed !row_mxEl ![(\row_c _) _ _]mxE whole_less whole.
+  have scaled (x : 'rV[R]_B) j : (w *: x) 0 j = w * x 0 j by rewrite mxE.
+  rewrite /weighed !row_mxEr !scaled ![(\row_b _) _ _]mxE.
+  by rewrite -mulrBr whole_less mulrACA whole -expr2.
+have ha : (\sum_c absz (histogram cell S c - histogram cell S' c) ^ 2)%:R <= 2 :> R.
+  by rewrite -[X in _ <= X]/(2%:R) ler_nat.
+have hb : (\sum_b absz (histogram (bin u) S b - histogram (bin u) S' b) ^ 2)%:R <= 2 :> R.
+  by rewrite -[X in _ <= X]/(2%:R) ler_nat.
+apply: (le_trans (ler_add ha (ler_wpmul2l (sqr_ge0 w) hb))).
+rewrite [w ^+ 2 * _]mulrC -[X in X + _]mulr1 -mulrDr ler_wpmul2l ?ler0n //.
+by rewrite sqrrD expr1n mul1r ler_add2r ler_addl mulrn_wge0.
+Qed.
+
+(* The page: purely private with Laplace noise; and whatever real noise hides a distance of sqrt(2) (1 + w) at
+   (epsilon, delta), as page D3 says of Gaussian noise, makes both histograms so private, without the coins. *)
+Theorem N4 : private (2 / s + 2 / s') 0 evaluation /\
+  forall (w epsilon delta : R) (noise : {measure set (vectors R (C + B)) -> \bar R}) (noise1 : noise setT = 1%E),
+    0 <= w -> 0 <= delta ->
+    (forall v v', norm (coordinates R (C + B)) (v - v') <= Num.sqrt 2 * (1 + w) ->
+      close epsilon delta (shifted noise v) (shifted noise v')) ->
+    private epsilon delta (fun S => mixture nu (shifted_kernel noise1 (measurable_weighed w S))).
 Proof.
 split; last first.
-  move=> u S S' w adj w0; have [_ a2] := histogram_apart cell adj; have [_ b2] := histogram_apart (bin u) adj.
-  have ha : (\sum_c absz (histogram cell S c - histogram cell S' c) ^ 2)%:R <= 2 :> R.
-    by rewrite -[X in _ <= X]/(2%:R) ler_nat.
-  have hb : (\sum_b absz (histogram (bin u) S b - histogram (bin u) S' b) ^ 2)%:R <= 2 :> R.
-    by rewrite -[X in _ <= X]/(2%:R) ler_nat.
-  apply: (le_trans (ler_add ha (ler_wpmul2l (sqr_ge0 w) hb))).
-  rewrite [w ^+ 2 * _]mulrC -[X in X + _]mulr1 -mulrDr ler_wpmul2l ?ler0n //.
-  by rewrite sqrrD expr1n mul1r ler_add2r ler_addl mulrn_wge0.
+  move=> w epsilon delta noise noise1 w0 delta0 hides; apply: N3_coins => // u S S' adj.
+  by apply: hides; exact: weighed_apart.
 have coins : private 0 0 (fun _ : 'I_n -> Z => nu) by move=> S S' _ E _; rewrite expR0 mul1e adde0.
 have two := N3_sequence (fun=> nu1)
   (N := fun S => constant_kernel U (lattice_law_is_law s0 (histogram cell S))) (lexx 0) coins (fun=> N4_counts).

@@ -145,8 +145,8 @@ Definition subgradients_bound (P : Type) (slot_loss : P -> V -> R) := forall n (
   norm (w - w') <= (Gam / n%:R + norm p + norm p') / mu.
 
 (* A1. *)
-Definition lipschitz_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) w w',
-  neighbours S S' -> (forall z x y, D x -> D y -> `|loss z x - loss z y| <= rho * norm (x - y)) -> D w -> D w' ->
+Definition gradients_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S S' : 'I_n -> P) w w',
+  neighbours S S' -> (forall x z s, D x -> G z x s -> norm s <= rho) -> D w -> D w' ->
   minimiser C (objective slot_loss penalty S) w -> minimiser C (objective slot_loss penalty S') w' ->
   norm (w - w') <= 2 * rho / (n%:R * mu).
 
@@ -156,7 +156,7 @@ Definition radius_bound (P : Type) (slot_loss : P -> V -> R) := forall n (S : 'I
   minimiser C (objective slot_loss penalty S) w -> mu * norm w ^+ 2 <= pull.
 
 Definition as_rows (P : Type) (slot_loss : P -> V -> R) := [/\ minimisers_bound slot_loss, solved_bound slot_loss,
-  subgradients_bound slot_loss, lipschitz_bound slot_loss & radius_bound slot_loss].
+  subgradients_bound slot_loss, gradients_bound slot_loss & radius_bound slot_loss].
 
 Hypotheses (mu_gt0 : 0 < mu) (rho_ge0 : 0 <= rho) (rows : rows_as_in_A2).
 Hypothesis origin : forall x, D x -> exists z, G z x 0.
@@ -181,9 +181,12 @@ have exact_bound : minimisers_bound (fun p => group_loss loss (shares p)).
 split=> //.
 - move=> n S S' tau w w' adj inD [w_S minw near] [w_S' minw' near'].
   exact: (A4 (exact_bound _ _ _ _ _ adj inD minw minw') near near').
-- move=> n S S' w w' adj lipschitz Dw Dw'.
-  apply: (A1 (D := D) adj mu_gt0 rho_ge0 convexC (convexF n) _ Dw Dw') => p x y Dx Dy.
-  by apply: group_lipschitz => // z; exact: lipschitz.
+- move=> n S S' w w' adj small Dw Dw' minw minw'.
+  apply: (A1 (D := fun x => D x /\ C x) adj mu_gt0 rho_ge0 convexC (convexF n) _ _ _ minw minw') => [p x y||].
+  + move=> [Dx Cx] [Dy Cy]; apply: group_lipschitz => // z.
+    by apply: (convex_lipschitz (convexl z) (slope z)) => // s [Gs|Gs]; [exact: small Dx Gs|exact: small Dy Gs].
+  + by split=> //; exact: minw.1.
+  + by split=> //; exact: minw'.1.
 - move=> n S pull w n0 min0 pull0 bound.
   apply: (lemma_R n0 convexC convexr min0 group_slope) => q s.
   exact: (group_pull (adm q) pull0 bound).

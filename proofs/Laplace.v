@@ -112,3 +112,32 @@ by rewrite ler_wpmul2l // sqrtr_ge0.
 Qed.
 
 End laplace.
+
+(* A shift that coins decide: the law of noise around it, as a kernel of the coins. *)
+Section coins.
+Variables (R : realType) (d : nat) (d0 : measure_display) (coins : measurableType d0).
+Variables (noise : {measure set (vectors R d) -> \bar R}) (noise1 : noise setT = 1%E).
+Variable shift : coins -> 'rV[R]_d.
+Hypothesis measurable_shift : measurable_fun setT (fun x => shift x : vectors R d).
+
+Lemma shifted_measurable E : measurable E -> measurable_fun setT (fun x => shifted noise (shift x) E).
+Proof.
+move=> mE; pose sum (p : coins * vectors R d) : vectors R d := p.2 + shift p.1.
+have [mfst msnd] := (@prod_measurable_funP _ _ _ _ _ _ idfun).1
+  (@measurable_fun_id _ [the measurableType _ of (coins * vectors R d)%type] setT).
+have msum : measurable_fun setT sum.
+  apply: measurable_vector => i; under eq_fun do rewrite mxE.
+  apply: measurable_funD; first exact: (measurable_fun_comp (@measurable_coordinate R d i) msnd).
+  exact: (measurable_fun_comp (measurable_fun_comp (@measurable_coordinate R d i) measurable_shift) mfst).
+have finite : sigma_finite setT noise.
+  by exists (fun=> setT) => [|k]; [rewrite bigcup_const //; exists 0%N|split=> //; rewrite noise1 ltry].
+have : measurable_fun setT (noise \o xsection (sum @^-1` E)).
+  by apply: measurable_fun_xsection => //; rewrite inE -[_ @^-1` _]setTI; exact: msum.
+congr (measurable_fun _ _); apply/funext => x; rewrite /= /pushforward; congr (noise _).
+by apply/seteqP; split=> y; rewrite /xsection /= inE.
+Qed.
+
+Definition shifted_kernel : kernel R coins (vectors R d) :=
+  Kernel (at_point := fun x => shifted noise (shift x)) (fun=> noise1) shifted_measurable.
+
+End coins.

@@ -129,6 +129,47 @@ have -> : n%:R^-1 * ((loss z w' - loss z w) + (loss z' w - loss z' w')) =
 by apply: (@le_by2 _ _ _ _ _ _ _ g g'); real_fields R.
 Qed.
 
+(* Gradients of norm at most rho at both ends make a convex loss rho-Lipschitz between them. *)
+Lemma convex_lipschitz f (F : V -> V -> Prop) rho u v : convex C f -> slopes F f ->
+  (forall s, F u s \/ F v s -> norm s <= rho) -> C u -> C v -> `|f u - f v| <= rho * norm (u - v).
+Proof.
+move=> convexf slope small Cu Cv.
+have below x y : C x -> C y -> (forall s, F x s -> norm s <= rho) -> f x - f y <= rho * norm (x - y).
+  move=> Cx Cy smallx; have [s Fs ds] := slope x (y - x).
+  have hs : - << s, y - x >> <= rho * norm (x - y).
+    rewrite -dotNr opprB; apply: (le_trans (dot_norm ip s (x - y))).
+    by rewrite ler_wpmul2r ?norm_ge0 //; exact: smallx.
+  apply: le_trans hs; apply: (@le_limit _ 1 _ _ 1 ltr01) => e /andP[e0 _].
+  have [t0 t00 dt] := ds e e0; pose t := Num.min 1 t0.
+  have tpos : 0 < t by rewrite lt_minr ltr01.
+  have t01 : 0 <= t <= 1 by rewrite ltW //= le_minl lexx.
+  have := dt t; rewrite tpos le_minl lexx orbT ler_norml => /(_ isT)/andP[low _].
+  have chord := convexf _ _ _ Cx Cy t01; rewrite /between !mul0r subr0 in chord.
+  by rewrite -(ler_pmul2l tpos); apply: (@le_by1 _ _ _ _ _ (ler_add low chord)); real_fields R.
+rewrite ler_norml ler_oppl opprB; apply/andP; split; last by apply: below => // s ?; apply: small; left.
+by rewrite norm_subC; apply: below => // s ?; apply: small; right.
+Qed.
+
+(* Page A1 with the checker's hypothesis: convex losses whose gradients have norm at most rho where minimisers lie. *)
+Corollary A1_gradients n (S S' : 'I_n -> Z) (G : Z -> V -> V -> Prop) (rho mu : R) (D : V -> Prop) w w' :
+  neighbours S S' -> 0 < mu -> convex_set C -> strongly_convex mu C penalty ->
+  (forall z, convex C (loss z)) -> (forall z, slopes (G z) (loss z)) ->
+  (forall x z s, D x -> G z x s -> norm s <= rho) -> D w -> D w' ->
+  minimiser C (objective S) w -> minimiser C (objective S') w' ->
+  norm (w - w') <= 2 * rho / (n%:R * mu).
+Proof.
+move=> adj mu0 convexC convexr convexl slope small Dw Dw' minw minw'.
+have rho0 : 0 <= rho.
+  by case: (adj) => i _; have [s Gs _] := slope (S i) w 0; exact: le_trans (norm_ge0 _ _) (small _ _ _ Dw Gs).
+apply: (@A1 n S S' rho mu (fun x => D x /\ C x) w w' adj mu0 rho0 convexC) => //.
+- by move=> T; exact: objective_convex.
+- move=> z x y [Dx Cx] [Dy Cy]; apply: (convex_lipschitz (convexl z) (slope z)) => // s [Gs|Gs].
+    exact: small Dx Gs.
+  exact: small Dy Gs.
+- by split=> //; exact: minw.1.
+- by split=> //; exact: minw'.1.
+Qed.
+
 (* Page A4, "with the curvature of one dataset": points with subgradients p and p', of which one objective is strongly
    convex. G z w holds the (sub)gradients of the loss on the row z, and Gam is the diameter of their union at w'. *)
 Theorem one_curvature n (S S' : 'I_n -> Z) (G : Z -> V -> V -> Prop) (Gam mu : R) w w' p p' :

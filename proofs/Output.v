@@ -99,25 +99,7 @@ Hypotheses (law1 : law setT = 1%E) (noise1 : noise setT = 1%E).
 Variable returned : coins -> ('I_n -> P) -> 'rV[R]_d.
 Hypothesis measurable_returned : forall S, measurable_fun setT (fun x => returned x S : vectors R d).
 
-Lemma release_measurable S E : measurable E -> measurable_fun setT (fun x => shifted noise (returned x S) E).
-Proof.
-move=> mE; pose sum (p : coins * vectors R d) : vectors R d := p.2 + returned p.1 S.
-have [mfst msnd] := (@prod_measurable_funP _ _ _ _ _ _ idfun).1
-  (@measurable_fun_id _ [the measurableType _ of (coins * vectors R d)%type] setT).
-have msum : measurable_fun setT sum.
-  apply: measurable_vector => i; under eq_fun do rewrite mxE.
-  apply: measurable_funD; first exact: (measurable_fun_comp (@measurable_coordinate R d i) msnd).
-  apply: (measurable_fun_comp (measurable_fun_comp (@measurable_coordinate R d i) (measurable_returned S)) mfst).
-have finite : sigma_finite setT noise.
-  by exists (fun=> setT) => [|k]; [rewrite bigcup_const //; exists 0%N|split=> //; rewrite noise1 ltry].
-have : measurable_fun setT (noise \o xsection (sum @^-1` E)).
-  by apply: measurable_fun_xsection => //; rewrite inE -[_ @^-1` _]setTI; exact: msum.
-congr (measurable_fun _ _); apply/funext => x; rewrite /= /pushforward; congr (noise _).
-by apply/seteqP; split=> y; rewrite /xsection /= inE.
-Qed.
-
-Definition release S : kernel R coins (vectors R d) :=
-  Kernel (at_point := fun x => shifted noise (returned x S)) (fun=> noise1) (release_measurable S).
+Definition release S : kernel R coins (vectors R d) := shifted_kernel noise1 (measurable_returned S).
 
 Theorem release_with_coins (epsilon : R) :
   (forall x, private epsilon 0 (fun S => shifted noise (returned x S))) ->
@@ -167,7 +149,7 @@ Hypothesis origin : forall x, D x -> exists z, G z x 0.
 
 Lemma output_perturbation_slots (P : Type) (slot_loss : P -> weights -> R) (returned : ('I_n -> P) -> weights)
     d0 (T : measurableType d0) (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  as_rows ip loss G penalty C D Gam 0 mu slot_loss ->
+  as_rows ip G penalty C D Gam 0 mu slot_loss ->
   (forall S x, exact_minimiser slot_loss penalty C (n := n) S x -> D x) /\ solves slot_loss penalty C returned tau mu
     \/ flattens slot_loss penalty C returned tau D ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).

@@ -19,6 +19,7 @@ Local Open Scope ereal_scope.
 Section close.
 Context (R : realType) d (T : measurableType d).
 Implicit Types P Q : {measure set T -> \bar R}.
+Add Field reals : (real_field R).
 
 (* P(E) <= e^epsilon Q(E) + delta for every event E. *)
 Definition close (epsilon delta : R) (P Q : set T -> \bar R) :=
@@ -100,6 +101,34 @@ rewrite [X in _ <= X]integral_mkcond; apply: ge0_le_integral => //.
 Qed.
 
 End hockey_stick.
+
+(* Pages D1 and N3: what a pure level a says below it, between laws. Randomised response attains it. *)
+Theorem pure_curve P Q (a epsilon : R) : P setT = 1 -> Q setT = 1 -> (0 <= epsilon <= a)%R ->
+  close a 0 P Q -> close a 0 Q P -> close epsilon ((expR a - expR epsilon) / (expR a + 1))%R P Q.
+Proof.
+move=> P1 Q1 /andP[epsilon0 below] PQ QP E mE.
+have mass (M : {measure set T -> \bar R}) : M setT = 1 ->
+    exists2 m : R, M E = m%:E & M (~` E) = (1 - m)%:E.
+  move=> M1; have le1 : M E <= 1 by rewrite -M1; apply: le_measure; rewrite ?inE.
+  have fin : M E \is a fin_num by rewrite ge0_fin_numE // (le_lt_trans le1) // ltry.
+  exists (fine (M E)); first by rewrite fineK.
+  by rewrite -setTD measureD ?M1 ?ltry // setTI -(fineK fin).
+have [p Pp Pp'] := mass P P1; have [q Qq Qq'] := mass Q Q1.
+have := QP _ (measurableC mE); have := PQ _ mE.
+rewrite !adde0 Pp Qq Pp' Qq' -!EFinM -EFinD !lee_fin => inside outside.
+have [low high] : (1 <= expR epsilon)%R /\ (expR epsilon <= expR a)%R by rewrite -{1}expR0 !ler_expR.
+have one : (0 < expR a + 1)%R by rewrite addr_gt0 ?expR_gt0.
+rewrite -ler_subl_addl ler_pdivl_mulr //; move: inside outside low high.
+set A := expR a; set e := expR epsilon => inside outside low high.
+have [A1|A1] := leP A 1%R.
+  have eA : e = A by apply/eqP; rewrite eq_le high (le_trans A1).
+  by rewrite eA subrr pmulr_lle0 // subr_le0.
+have A0 : (0 < A - 1)%R by rewrite subr_gt0.
+have Ae : (0 <= A * e - 1)%R by rewrite subr_ge0 -[leLHS]mulr1 ler_pmul // ltW.
+have h1 := ler_wpmul2l Ae inside.
+have h2 : ((A - e) * (1 - q) <= (A - e) * (A * (1 - p)))%R by rewrite ler_wpmul2l ?subr_ge0.
+rewrite -(ler_pmul2l A0); apply: (@le_by2 _ _ _ _ _ _ _ h1 h2); real_ring R.
+Qed.
 
 Lemma close_weaken P Q (epsilon epsilon' delta : R) : (epsilon <= epsilon')%R ->
   close epsilon delta P Q -> close epsilon' delta P Q.
@@ -375,6 +404,14 @@ have := N3_sequence (curve0 _) close1 (fun y => close2 y _ c0).
 by rewrite addrC subrK add0r.
 Qed.
 
+(* Part 4: what a pure level says below it. *)
+Corollary N3_below (a epsilon : R) : (0 <= epsilon <= a)%R -> private a 0 M ->
+  private epsilon ((expR a - expR epsilon) / (expR a + 1))%R M.
+Proof.
+move=> below pure S S' adj; apply: pure_curve => //; apply: pure => //.
+by have [i same] := adj; exists i => j /same.
+Qed.
+
 (* A mechanism that reads the rows at the places A alone. *)
 Definition reads d0 (T : measurableType d0) (A : 'I_n -> Prop) (M : table -> {measure set T -> \bar R}) :=
   forall S S', (forall i, A i -> S i = S' i) -> forall E, measurable E -> M S E = M S' E.
@@ -446,6 +483,33 @@ Qed.
 
 End compositions.
 
+(* Coins of a law that knows nothing of the rows (pages M1 and N4): what holds for all fixed coins holds for the release
+   without them. *)
+Section coins.
+Context (R : realType) d d' (U : measurableType d) (X : measurableType d') (Z : Type) (n : nat).
+
+Lemma measurable_second : measurable_fun setT (fun p : (U * X)%type => p.2).
+Proof.
+have [_] := (@prod_measurable_funP _ _ _ _ _ _ idfun).1
+  (@measurable_fun_id _ [the measurableType _ of (U * X)%type] setT).
+exact.
+Qed.
+
+Definition mixture (nu : {measure set U -> \bar R}) (K : kernel R U X) : {measure set X -> \bar R} :=
+  [the measure _ _ of pushforward (joint_law nu K) measurable_second].
+
+Theorem N3_coins (nu : {measure set U -> \bar R}) (N : ('I_n -> Z) -> kernel R U X) epsilon delta :
+  nu setT = 1 -> (0 <= delta)%R -> (forall u, private epsilon delta (N ^~ u)) ->
+  private epsilon delta (fun S => mixture nu (N S)).
+Proof.
+move=> nu1 delta0 close1.
+have coins : private 0 0 (fun _ : 'I_n -> Z => nu) by move=> S S' _ E _; rewrite expR0 mul1e adde0.
+have := N3_function measurable_second (N3_sequence (fun=> nu1) delta0 coins close1).
+by rewrite !add0r.
+Qed.
+
+End coins.
+
 (* Page N3 for any number of mechanisms, each of which may be of another type: by induction. *)
 Section many.
 Variables (R : realType) (Z : Type) (n : nat).
@@ -516,8 +580,8 @@ Theorem N3_parallel epsilon d (Y : measurableType d) (M : table -> {measure set 
   in_parallel epsilon M A deltas -> (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M.
 Proof. by move=> /parallel_facts[_ _]; apply. Qed.
 
-(* The page as one theorem: sequences, the curve after pure parts, disjoint rows, and what is computed from a release with
-   coins of its own. *)
+(* The page as one theorem: sequences, the curve after pure parts, disjoint rows, what is computed from a release with
+   coins of its own, and what a pure level says below it. *)
 Theorem N3 d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) :
   [/\ forall prices, in_sequence M prices -> private (\sum_(p <- prices) p.1)%R (\sum_(p <- prices) p.2)%R M,
       forall prices d' (X : measurableType d') (N : table -> kernel R Y X) (curve : R -> R) epsilon,
@@ -525,16 +589,19 @@ Theorem N3 d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) :
         (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
         private epsilon (curve (epsilon - \sum_(p <- prices) p.1)%R) (fun S => joint_law (M S) (N S)),
       forall epsilon A deltas (top : R), in_parallel epsilon M A deltas ->
-        (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M &
+        (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M,
       forall epsilon delta d' (X : measurableType d') (K : kernel R Y X), (forall S, M S setT = 1) ->
         private epsilon delta M -> forall S S', neighbours S S' -> forall E, measurable E ->
-        \int[M S]_y K y E <= (expR epsilon)%:E * (\int[M S']_y K y E) + delta%:E].
+        \int[M S]_y K y E <= (expR epsilon)%:E * (\int[M S']_y K y E) + delta%:E &
+      forall level epsilon, (forall S, M S setT = 1) -> (0 <= epsilon <= level)%R -> private level 0 M ->
+        private epsilon ((expR level - expR epsilon) / (expR level + 1))%R M].
 Proof.
 split.
 - exact: N3_sequences.
 - by move=> *; exact: N3_sequences_pure.
 - by move=> epsilon A deltas top; exact: N3_parallel.
 - by move=> epsilon delta d' X K M1; exact: N3_post_processing.
+- by move=> level epsilon M1; exact: N3_below.
 Qed.
 
 End many.
