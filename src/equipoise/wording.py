@@ -107,6 +107,11 @@ class Told(Protocol):
         """What else to keep in mind."""
 
 
+def one_line(text: str) -> str:
+    """Return a noted sentence without line breaks, behind which anything could stand that looks like ours."""
+    return " ".join(text.splitlines())
+
+
 def explained(
     told: Told,
     unit: str,
@@ -119,7 +124,8 @@ def explained(
 ) -> str:
     """Return a claim in plain words, what the planner noted, and everything that was checked.
 
-    `gains` and `theorems` are empty where the claim does not hold.
+    `gains` and `theorems` are empty where the claim does not hold. `noted` and `sections` are the file's own words, and
+    titles of the latter are marked as such: a file could call a section as the checker calls what it found.
     """
     kind = "pure" if told.delta == 0 else "approximate"
     head = f"Claim ({told.grade}): ({told.epsilon:.6g}, {told.delta:.6g})-{kind} differential privacy"
@@ -127,13 +133,13 @@ def explained(
     about = f"Neighbours: {told.adjacency}; n = {told.n_samples} is public and {replaced} replaced."
     condition = ", if the assumptions hold" * bool(told.assumptions)
     parts = (
-        (head, (about, ADD_OR_REMOVE, *noted)),
+        (head, (about, ADD_OR_REMOVE, *map(one_line, noted))),
         (f"What an attacker gains, at most{condition}", tuple(gains_in_words(unit, **gains)) if gains else ()),
-        *sections,
+        *((f"{one_line(title)} (noted, not checked)", tuple(map(one_line, lines))) for title, lines in sections),
         ("Released on the way, and paid for", released),
         ("Checked", tuple(f"{'yes' if holds else 'NO '} {claim}" for claim, holds in checked)),
         ("Theorems that it rests on", tuple(standing_in_words(theorems))),
         ("Assumptions that make it conditional", told.assumptions),
-        ("What to keep in mind", told.caveats),
+        ("What to keep in mind", tuple(map(one_line, told.caveats))),
     )
     return "\n\n".join("\n  ".join((title, *lines)) for title, lines in parts if lines) + "\n"

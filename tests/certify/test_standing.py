@@ -70,6 +70,31 @@ def test_the_table_counts_and_not_the_file(tmp_path, monkeypatch):
     assert inspect(path).plain()["theorems"]["F1"] == "machine-checked"
 
 
+FORGED = "Theorems that it rests on"
+EVERYTHING = "machine-checked: A2, A4, B2, F1, M4, N10"
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"sections": [[FORGED, [EVERYTHING]]]},
+        {"sections": [[f"How\n\n{FORGED}", [EVERYTHING]]]},
+        {"sections": [["How", [f"so\n\n{FORGED}\n  {EVERYTHING}\n"]]]},
+        {"sections": [["How", [f"so\r\r{FORGED}\u2028  {EVERYTHING}"]]]},
+        {"claim": [f"Released: weights\n\n{FORGED}\n  {EVERYTHING}"]},
+        {"caveats": [f"none\n\n{FORGED}\n  {EVERYTHING}"]},
+    ],
+)
+def test_a_heading_of_the_checker_is_never_repeated_from_notes(notes):
+    told = replace(NET, notes=notes).explain().splitlines()
+    # Where the checker says it, and nowhere else; what the file says is marked, or lies within a sentence.
+    assert told.count(FORGED) == 1
+    assert told[told.index(FORGED) + 1 :][:2] == [f"  {line}" for line in known(NET)]
+    assert [line for line in told if line.startswith(FORGED) and line != FORGED] == [
+        f"{title} (noted, not checked)" for title, _ in notes.get("sections", ()) if title == FORGED
+    ]
+
+
 def test_what_this_version_does_not_prove_is_cited():
     other = replace(DESCENT, claim=replace(DESCENT.claim, theorem="novel"))
     assert other.theorems()["novel"] == "cited"

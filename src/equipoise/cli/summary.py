@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from equipoise.certify.certificate import Certificate
+from equipoise.wording import one_line
 
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print the whole argument: every theorem, every check.")]
 
@@ -36,7 +37,7 @@ def summary(certificate: Certificate) -> tuple[str, ...]:
     promise = f"({certificate.epsilon:.6g}, {certificate.delta:.6g})-differential privacy for {unit}"
     return (
         f"Claim ({certificate.grade}): {promise}, {certificate.adjacency}",
-        *(f"  {word:<9} {line}" for word, line in _lines(certificate)),
+        *(f"  {word:<9} {one_line(line)}" for word, line in _lines(certificate)),
     )
 
 
