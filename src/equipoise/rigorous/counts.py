@@ -4,6 +4,7 @@ from flint import arb
 
 from . import curves
 from .balls import at_most, certain, largest, number
+from .budgets import within_budget
 from .kinds import Answer, Record
 
 # A row's score is a whole number of such parts (E5), and what the drawn number of runs may cost (E6).
@@ -98,9 +99,13 @@ class Coins(curves.Curve):
 
 
 def simplex(claim: Record) -> Answer:
-    """Return that coins hide a row where every column has enough ones (G5), and the curve after the test (G4)."""
+    """Return that coins hide a row where columns have enough ones (G5), what is spent, and the curve (G4)."""
     coins, test = claim["coins"], claim["test"]
     curve = Coins(claim["n_features"], claim["ones"])
     hidden = at_most("coins hide a row (G5)", curve.delta(number(coins["epsilon"])), number(coins.get("delta", 0.0)))
     tested = curves.Sum([(1, curve, number(test["epsilon"]))])
-    return Answer((hidden,), curves.Largest([tested], number(test.get("delta", 0.0))))
+    # Of the deltas the larger one counts (G4).
+    larger = {"epsilon": coins["epsilon"], "delta": max(coins.get("delta", 0.0), test.get("delta", 0.0))}
+    shares = [{"epsilon": test["epsilon"]}, larger]
+    spent = within_budget("test and coins are within the budget", shares, claim["budget"])
+    return Answer((hidden, spent), curves.Largest([tested], number(test.get("delta", 0.0))))
