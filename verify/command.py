@@ -19,6 +19,8 @@ from .errors import EquipoiseError, MissingExtra, NotCheckable, UnknownMember
 
 # The first words of a line about an inequality (rigorous/balls.py, which needs python-flint).
 HOLDS, EXCEEDS = "holds", "exceeds"
+# What is said instead where the ordinary check, which decides what the inequalities are about, does not pass.
+NOT_EVALUATED = ("not evaluated: inequalities in balls, since the ordinary check comes first and does not pass",)
 
 
 def main() -> None:
@@ -32,7 +34,7 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         found, (code, verdict) = examined(asked.release)
-        enclosed = enclosures(found) if asked.rigorous and code in (DONE, WITHDRAWN) else ()
+        enclosed = (enclosures(found) if code in (DONE, WITHDRAWN) else NOT_EVALUATED) if asked.rigorous else ()
     except EquipoiseError as error:
         beyond = isinstance(error, NotCheckable | UnknownMember)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")

@@ -243,6 +243,15 @@ def test_a_check_in_balls_says_what_it_needs_where_python_flint_is_missing(alone
     assert "python-flint is not installed" in refused(alone.run("equipoise-verify", "--rigorous", path), REFUSED)
 
 
+def test_where_the_ordinary_check_fails_nothing_was_evaluated_in_balls_and_that_is_said(alone, copy):
+    half_the_noise(copy)
+    done = alone.run("equipoise-verify", "--rigorous", copy)
+    said = "not evaluated: inequalities in balls, since the ordinary check comes first and does not pass"
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (CHECK_FAILED, said)
+    done = alone.run("equipoise-verify", "--rigorous", "--json", copy)
+    assert (done.returncode, json.loads(done.stdout)["enclosed"]) == (CHECK_FAILED, [said])
+
+
 def test_a_divergence_that_accounts_for_the_steps_is_checked_in_little_memory(alone, tmp_path):
     (path,) = (path for path in STORED if path.stem == "noisy-sgd-ordinary")
     stored = Certificate.from_json(path.read_text())
