@@ -106,3 +106,35 @@ nra.
 Qed.
 
 End clipped.
+
+(* Page M4, "Certificates across machines": b is the bound for rows of the length above, b0 that for rows as declared, c
+   what a machine computes for b0 (1 + 1e-9), s what a certificate records. That bounds grow at most like the third power
+   of a row's length, and lose at most 1e-14 in their evaluation, is on the page. *)
+Section sum.
+Variables (d : nat) (b b0 c s : R).
+Let eta := (INR d / 2 + 5) * u.
+Hypotheses (few : INR d <= most_weights) (b0_ge0 : 0 <= b0).
+Hypothesis grows : b <= b0 * ((1 + eta) * (1 + eta) * (1 + eta)).
+Hypothesis evaluated : b0 * ((1 + / 1000000000) * (1 - / 100000000000000)) <= c.
+
+Let rows : (1 + eta) * (1 + eta) * (1 + eta) <= 1 + 7 / 10000000000.
+Proof.
+assert (eta0 : 0 <= eta <= 23 / 100000000000).
+  unfold eta; rewrite u_value; unfold most_weights in few; generalize (pos_INR d); intros; split; [apply Rmult_le_pos; lra|lra].
+set (e := eta) in *; clearbody e.
+assert (e * e <= 23 / 100000000000 * (23 / 100000000000)) by (apply Rmult_le_compat; lra).
+assert (e * e * e <= 23 / 100000000000 * (23 / 100000000000) * (23 / 100000000000)).
+  apply Rmult_le_compat; try lra; apply Rmult_le_pos; lra.
+lra.
+Qed.
+
+(* The double next to 1 + 1e-12, and the rounding of the product with it, are within 1.1e-12. *)
+Theorem M4_sum : c <= s * (1 + 11 / 10000000000000) -> b * (1 + 29 / 100000000000) <= s.
+Proof.
+intros agreed; assert (r := rows).
+assert (b <= b0 * (1 + 7 / 10000000000)).
+  apply Rle_trans with (1 := grows); apply Rmult_le_compat_l; [exact b0_ge0|exact r].
+lra.
+Qed.
+
+End sum.
