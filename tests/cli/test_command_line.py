@@ -235,7 +235,8 @@ def test_verify_names_the_field_and_fails(certificate):
 CONSISTENT = """\
 consistent; origin unproved: (1, 0)-differential privacy, replace-one
   proved, by A2+A4, output and spherical-laplace
-  proved on paper: A2, A4, D1, D6, M4, N10
+  machine-checked: N3
+  proved on paper: A2, A4, D1, D6, M4, N10, N12
   checked: claim
   not checked: who made the release and when: no signature was looked at
   not checked: whether a ledger recorded the spend
@@ -259,7 +260,8 @@ def test_verify_says_what_a_claim_rests_on_and_what_was_not_checked(certificate)
         "faults": [],
         "withdrawn": [],
         "unchecked": unchecked,
-        "theorems": dict.fromkeys(("A2", "A4", "D1", "D6", "M4", "N10"), "proved on paper"),
+        "theorems": dict.fromkeys(("A2", "A4", "D1", "D6", "M4", "N10", "N12"), "proved on paper")
+        | {"N3": "machine-checked"},
         "confirmed": [],
         "exit_code": 0,
         "trusted": [],
