@@ -108,13 +108,14 @@ class Told(Protocol):
 
 
 def one_line(text: str) -> str:
-    """Return a noted sentence without line breaks, behind which anything could stand that looks like ours."""
-    return " ".join(text.splitlines())
+    """Return recorded text with blanks for line breaks and controls, behind which it could look like our own words."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def explained(
     told: Told,
     unit: str,
+    amiss: tuple[str, ...],
     checked: Sequence[tuple[str, bool]],
     released: tuple[str, ...],
     gains: Mapping[str, Any],
@@ -124,22 +125,25 @@ def explained(
 ) -> str:
     """Return a claim in plain words, what the planner noted, and everything that was checked.
 
-    `gains` and `theorems` are empty where the claim does not hold. `noted` and `sections` are the file's own words, and
-    titles of the latter are marked as such: a file could call a section as the checker calls what it found.
+    `amiss` is what `verify` finds; `gains` and `theorems` are empty where there is anything. `noted` and
+    `sections` are the file's own words, and titles of the latter are marked as such: a file could call a section as the
+    checker calls what it found. Names of columns are recorded, too, so that no line has a break of its own.
     """
     kind = "pure" if told.delta == 0 else "approximate"
-    head = f"Claim ({told.grade}): ({told.epsilon:.6g}, {told.delta:.6g})-{kind} differential privacy"
+    grade = "does not hold" if amiss else told.grade
+    head = f"Claim ({grade}): ({told.epsilon:.6g}, {told.delta:.6g})-{kind} differential privacy"
     replaced = "one row is" if unit == "row" else "all rows of one person are"
     about = f"Neighbours: {told.adjacency}; n = {told.n_samples} is public and {replaced} replaced."
     condition = ", if the assumptions hold" * bool(told.assumptions)
     parts = (
-        (head, (about, ADD_OR_REMOVE, *map(one_line, noted))),
+        (head, (about, ADD_OR_REMOVE, *noted)),
+        ("What does not follow", amiss),
         (f"What an attacker gains, at most{condition}", tuple(gains_in_words(unit, **gains)) if gains else ()),
-        *((f"{one_line(title)} (noted, not checked)", tuple(map(one_line, lines))) for title, lines in sections),
+        *((f"{title} (noted, not checked)", lines) for title, lines in sections),
         ("Released on the way, and paid for", released),
         ("Checked", tuple(f"{'yes' if holds else 'NO '} {claim}" for claim, holds in checked)),
         ("Theorems that it rests on", tuple(standing_in_words(theorems))),
         ("Assumptions that make it conditional", told.assumptions),
-        ("What to keep in mind", tuple(map(one_line, told.caveats))),
+        ("What to keep in mind", told.caveats),
     )
-    return "\n\n".join("\n  ".join((title, *lines)) for title, lines in parts if lines) + "\n"
+    return "\n\n".join("\n  ".join(map(one_line, (title, *lines))) for title, lines in parts if lines) + "\n"

@@ -194,16 +194,16 @@ class Certificate(Record):
         # A check needs no sentence.
         from ..wording import explained
 
-        claim, found = self.claim, tuple(self.claim.checked())
-        holds = all(entry.holds for entry in found) and not self.withdrawn()
+        claim, amiss = self.claim, self.verify()
         held = ((node.kind, getattr(node, "released", None)) for node in claim.nodes())
         return explained(
             self,
             claim.unit,
-            tuple((entry.claim, entry.holds) for entry in found),
+            amiss,
+            tuple((entry.claim, entry.holds) for entry in claim.checked()),
             tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None),
-            to_plain(self.gains()) if holds else {},
-            self.theorems() if holds else {},
+            {} if amiss else to_plain(self.gains()),
+            {} if amiss else self.theorems(),
             read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"),
             read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections"),
         )

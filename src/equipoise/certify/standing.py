@@ -20,10 +20,10 @@ ON_PAPER = """A2 A4 B2 B5 B6 B7 B9.heavy-ball B9.nesterov C1 C1.random C3 C5 D1 
 # What members rest on besides the theorems that a claim names: constants, rounding, laws, compositions, what a pure
 # level says below it (N3).
 BENEATH = {
-    "method noisy-gradient noisy-sgd objective output": "A2 M4",
+    "dropout method noisy-gradient noisy-sgd objective output": "A2 M4",
     "phased sgd": "A2 B2 M4 SGD-rounding",
-    "dropout functional sufficient-statistics": "M4",
-    "dropout functional noisy-gradient objective output phased sufficient-statistics": "N12",
+    "bagging.minimisers bootstrap dropout graph-convolution multi-task objective ranking": "A4",
+    "dropout functional noisy-gradient objective output phased sufficient-statistics": "M4 N12",
     "choice chosen-bounds evaluation held-out looked objective post-processing private-bounds sequence stopping": "N3",
     "spherical-laplace": "D1 D6 N3",
     "laplace": "D2 N3",
@@ -53,6 +53,6 @@ def theorems_of(claim: Claim) -> tuple[str, ...]:
         found |= {name for family, name in named if family == "theorem"}
         found.update(*(ids.split() for names, ids in BENEATH.items() for _, name in named if name in names.split()))
         solved = (getattr(each, "passes", None) for each in (node, *getattr(node, "phases", ())))
-        clip, mask = (getattr(getattr(node, "recipe", None), part, None) or 0.0 for part in ("clip", "dropout"))
-        found.update(["N10"] * any(passes is not None for passes in solved), ["B7"] * (clip > 0), ["B6"] * (mask > 0))
+        clip, *hides = (getattr(getattr(node, "recipe", None), part, None) for part in ("clip", "dropout", "skip"))
+        found.update(["N10"] * any(passes is not None for passes in solved), ["B7"] * bool(clip), ["B6"] * any(hides))
     return tuple(sorted(found))

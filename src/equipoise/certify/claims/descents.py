@@ -177,7 +177,7 @@ class Phased(Trained):
         yield holds("the first phase's noise is the one that is named", self.scale == self.phases[0].noise_scale)
         yield from self.covered(self.setting().dimension)
 
-    def rests_on(self) -> Iterator[tuple[str, str]]:
-        """Yield the theorems of the phases as well."""
-        yield from Trained.rests_on(self)
-        yield from (("theorem", name) for phase in self.phases for name in phase.theorem.split("+"))
+    @property
+    def relies(self) -> str:  # type: ignore[override] # read-only, as all of a record
+        """The theorems of the phases; where a phase solves, there are corners (L3)."""
+        return " ".join(phase.theorem + "+L3" * (phase.alpha > 0) for phase in self.phases).replace("+", " ")
