@@ -20,7 +20,7 @@ from equipoise import __version__
 
 PAGE = Path(__file__).parents[1] / "docs" / "utility.md"
 PICTURE = PAGE.with_suffix(".svg")
-SUITES = ("peers", "scores", "classes", "descents", "times")
+SUITES = ("peers", "scores", "classes", "descents", "beside", "times")
 # The deviation of the mean's lower 95 % bound, one-sided.
 NORMAL_QUANTILE = 1.645
 OLDER = " †"
