@@ -26,7 +26,6 @@ from study import table_rows
 import equipoise as eq
 from equipoise.planning import issue
 from equipoise.planning.kinds import noisy_gradient
-from equipoise.planning.work import Remembered
 
 TABLES = (*tables.IN_VIEW, *tables.KEPT_OUT, *tables.IN_VIEW_CLASSES, *tables.KEPT_OUT_CLASSES)
 MOST_ROWS, EPSILONS, FACTORS = 20_000, (0.3, 1.0), (0.5, 1.0, 2.0)
@@ -36,16 +35,9 @@ MOST_ROWS, EPSILONS, FACTORS = 20_000, (0.3, 1.0), (0.5, 1.0, 2.0)
 def steps_of(count: int) -> Iterator[None]:
     """Let the noisy gradient consider this number of steps alone; plans are made afresh."""
     with patch.object(noisy_gradient, "MARKS", (count,)):
-        forget()
+        issue.forget()
         yield
-    forget()
-
-
-def forget() -> None:
-    """Forget the plans that this process remembers."""
-    for function in vars(issue).values():
-        if isinstance(function, Remembered):
-            function.cache_clear()
+    issue.forget()
 
 
 def scores(splits: list[Split], epsilon: float) -> tuple[int, dict[float, Array]]:
