@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import tables
+from additive_tables import warfarin
 from prepared import Split, adult, covertype, covertype_seven, mnist_3_vs_5, mnist_ten, small
 from sklearn import __version__ as sklearn_version
 from sklearn.linear_model import LogisticRegression as Unprivate
@@ -69,14 +70,17 @@ LARGE: dict[str, Callable[[Path], Split]] = {
     "Covertype 1-vs-2": covertype,
 }
 MANY_CLASSES: dict[str, Callable[[Path], Split]] = {"MNIST 10-class": mnist_ten, "Covertype 7-class": covertype_seven}
-WARFARIN = tables.Table("parquet", "iwpc_warfarin", "therapeutic_dose_of_warfarin")
 
 
 def numbers(folder: Path, small_splits: int, runs: int) -> dict[str, list[Split]]:
     """Return the tables with numbers for targets on which descents are measured, with their splits."""
-    whole = tables.read(WARFARIN, folder)
-    warfarin = [replace(tables.split(whole, seed), name="warfarin") for seed in range(runs)]
-    return {"diabetes": small(small_splits)[-1], "warfarin": warfarin}
+    table = warfarin(folder)
+    target = table.schema.target
+    low, high = target.bounds
+    roots = np.clip(table.frame[target.name].to_numpy(float), low, high)
+    X, y = tables.encoded(table.frame.drop(columns=target.name)), (2 * roots - low - high) / (high - low)
+    whole = Split("warfarin", X, y, X[:0], y[:0], eq.Domain(1.0, labels=(-1.0, 1.0)))
+    return {"diabetes": small(small_splits)[-1], "warfarin": [tables.split(whole, seed) for seed in range(runs)]}
 
 
 def read(folder: Path, small_splits: int, only: str = "") -> Iterator[list[Split]]:
