@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import tables
-from additive_tables import warfarin
 from prepared import Split, adult, covertype, covertype_seven, mnist_3_vs_5, mnist_ten, small
 from sklearn import __version__ as sklearn_version
 from sklearn.linear_model import LogisticRegression as Unprivate
@@ -74,12 +73,7 @@ MANY_CLASSES: dict[str, Callable[[Path], Split]] = {"MNIST 10-class": mnist_ten,
 
 def numbers(folder: Path, small_splits: int, runs: int) -> dict[str, list[Split]]:
     """Return the tables with numbers for targets on which descents are measured, with their splits."""
-    table = warfarin(folder)
-    target = table.schema.target
-    low, high = target.bounds
-    roots = np.clip(table.frame[target.name].to_numpy(float), low, high)
-    X, y = tables.encoded(table.frame.drop(columns=target.name)), (2 * roots - low - high) / (high - low)
-    whole = Split("warfarin", X, y, X[:0], y[:0], eq.Domain(1.0, labels=(-1.0, 1.0)))
+    whole = tables.warfarin(folder)
     return {"diabetes": small(small_splits)[-1], "warfarin": [tables.split(whole, seed) for seed in range(runs)]}
 
 
