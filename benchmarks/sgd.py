@@ -182,7 +182,7 @@ def noisy(n_samples: int = 1_000, n_features: int = 50) -> list[list[str]]:
         NOISY_TURNS,
     )
     shape, each = f"noisy SGD, {n_samples:,} x {n_features}", 1e6 / steps
-    words = f"{steps / 1e6:.0f} million steps of one row"
+    words = f"{steps:,} steps of one row"
     return [
         [shape, f"{words}, exact noise", f"{found['exact']:.1f} s", "seeded noise", ratio(found, "exact", "seeded")],
         [shape, "a step with exact noise", f"{each * found['exact']:.1f} microseconds", "", ""],

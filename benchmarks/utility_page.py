@@ -308,7 +308,10 @@ WINS = (
     ("descents", "PhasedClassifier", "Covertype 1-vs-2", 0.1, "pure", "descents", "SGDClassifier, one pass"),
     ("descents", "PhasedClassifier", "Covertype 1-vs-2", 1.0, "pure", "descents", "SGDClassifier, one pass"),
     ("descents", "PhasedClassifier", "Covertype 1-vs-2", 1.0, "pure", "scores", "auto"),
+    ("descents", "PhasedClassifier", "Covertype 7-class", 1.0, "pure", "descents", "auto"),
+    ("descents", "PhasedClassifier", "Covertype 7-class", 1.0, "pure", "descents", "SGDClassifier, one pass"),
     ("descents", "NoisySGDClassifier", "Covertype 7-class", 1.0, "approximate", "classes", "noisy-gradient"),
+    ("descents", "NoisySGDClassifier", "MNIST 10-class", 1.0, "approximate", "classes", "noisy-gradient"),
     ("descents", "NoisySGDClassifier", "Covertype 1-vs-2", 0.1, "approximate", "scores", "auto"),
 )
 
