@@ -2,7 +2,7 @@
 
     make bench DATA=FOLDER                        # measure what is not stored, and write docs/utility.md
     make bench DATA=FOLDER ONLY=Adult             # one dataset
-    make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents times additive
+    make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents beside times additive
     make bench DATA=FOLDER AGAIN=--again          # measure all of it again
     make bench-page                               # only write the page
 
@@ -20,7 +20,19 @@ import sys
 import warnings
 from pathlib import Path
 
-from scores import LARGE, MANY_CLASSES, Task, classes, descents, is_required, read, scores, write_splits
+from scores import (
+    LARGE,
+    MANY_CLASSES,
+    Task,
+    beside,
+    classes,
+    descents,
+    is_required,
+    numbers,
+    read,
+    scores,
+    write_splits,
+)
 from stored import Named, Store, measure_or_keep, regression
 from utility_page import SUITES as PAGE_SUITES
 from utility_page import write_page
@@ -87,13 +99,19 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
 
         each(list(times(asked.data, asked.largest)))
     else:
-        for name, make in ((LARGE if suite == "descents" else {}) | MANY_CLASSES).items():
+        named = {"classes": MANY_CLASSES, "beside": LARGE, "descents": LARGE | MANY_CLASSES}[suite]
+        for name, make in named.items():
             if asked.only.casefold() in name.casefold():
                 split = make(asked.data)
                 if suite == "classes":
                     each(list(classes(split, asked.classes)))
+                elif suite == "beside":
+                    each(list(beside(split)))
                 else:
-                    each(list(descents(split, asked.descents if name in LARGE else asked.classes)))
+                    each(list(descents([split], asked.descents if name in LARGE else asked.classes)))
+        for name, group in (numbers(asked.data, asked.small, asked.descents) if suite == "descents" else {}).items():
+            if asked.only.casefold() in name.casefold():
+                each(list(descents(group, len(group))))
     if not asked.only:
         store.keep_only(found)
 

@@ -22,13 +22,14 @@ from study import options, table_rows
 
 import equipoise as eq
 from equipoise.data.rows import RowSource, row_source
-from equipoise.noise import ExactSource
+from equipoise.noise import ExactSource, SeededSource
+from equipoise.noise.numbers import loops
 from equipoise.release.carriers.sgd import fresh_runs, public_order
 from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 
 Array = NDArray[np.float64]
 
-TURNS = 7
+TURNS, NOISY_TURNS = 7, 3
 RIDGE, STEP = 1e-4, 0.1
 LOGISTIC = eq.losses.named("logistic")
 
@@ -39,9 +40,9 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def medians(works: dict[str, Callable[[], float]]) -> dict[str, float]:
+def medians(works: dict[str, Callable[[], float]], rounds: int = TURNS) -> dict[str, float]:
     """Return the median of each work's answers; the works take turns, so that a busy machine slows all of them."""
-    turns = [{name: work() for name, work in works.items()} for _ in range(TURNS)]
+    turns = [{name: work() for name, work in works.items()} for _ in range(rounds)]
     return {name: float(np.median([turn[name] for turn in turns])) for name in works}
 
 
@@ -151,14 +152,14 @@ def newsgroups(folder: Path) -> list[list[str]]:
     return [[shape, "pass, batch 1", time_of_pass, "scikit-learn", ratio(found, "ours", "scikit-learn")]]
 
 
-def noisy(n_samples: int = 5_000, n_features: int = 50) -> list[list[str]]:
-    """Time as many noisy steps as the square of the rows, every number from the cryptographic stream."""
-    coins, source = np.random.default_rng(0), ExactSource()
+def noisy(n_samples: int = 1_000, n_features: int = 50) -> list[list[str]]:
+    """Time as many noisy steps as the square of the rows, as a fit takes them: with exact noise, and with seeded."""
+    coins, exact, seeded = np.random.default_rng(0), ExactSource(), SeededSource(0)
     X = unit_rows(coins.normal(size=(n_samples, n_features)))
     y = np.sign(X[:, 0])
     rows = row_source(X, eq.Domain(1.0, classes=(-1, 1)), intercept=0.0)
 
-    def descend(steps: int) -> None:
+    def descend(steps: int, source: ExactSource | SeededSource) -> None:
         run = Run(1, steps, 1e-3, average="uniform", radius=10.0)
         run_noisy(
             rows,
@@ -169,16 +170,25 @@ def noisy(n_samples: int = 5_000, n_features: int = 50) -> list[list[str]]:
             lambda count: source.noise("gaussian", count, 5.0),
         )
 
-    compiling = seconds(lambda: descend(10))
-    numbers = 2**16
-    drawing = float(np.median([seconds(lambda: source.noise("gaussian", numbers, 5.0)) for _ in range(50)]))
-    steps = n_samples**2
-    whole = seconds(lambda: descend(steps))
-    shape = f"noisy SGD, {n_samples:,} x {n_features}"
+    loops()
+    compiling = seconds(lambda: [descend(10, source) for source in (exact, seeded)])
+    numbers, steps = 2**16, n_samples**2
+    found = medians(
+        {
+            "exact": lambda: seconds(lambda: descend(steps, exact)),
+            "seeded": lambda: seconds(lambda: descend(steps, seeded)),
+            "drawing": lambda: seconds(lambda: exact.noise("gaussian", numbers, 5.0)),
+        },
+        NOISY_TURNS,
+    )
+    shape, each = f"noisy SGD, {n_samples:,} x {n_features}", 1e6 / steps
+    words = f"{steps:,} steps of one row"
     return [
-        [shape, f"{steps / 1e6:.0f} million steps", f"{whole:.1f} s", "limit", f"{whole / 120:.2f} of 120 s"],
+        [shape, f"{words}, exact noise", f"{found['exact']:.1f} s", "seeded noise", ratio(found, "exact", "seeded")],
+        [shape, "a step with exact noise", f"{each * found['exact']:.1f} microseconds", "", ""],
+        [shape, "a step with seeded noise", f"{each * found['seeded']:.1f} microseconds", "", ""],
         [shape, "first call, compiling or loading included", f"{compiling:.1f} s", "", ""],
-        ["exact noise", "normal numbers", f"{numbers / drawing / 1e6:.0f} million/s", "", ""],
+        ["exact noise", "normal numbers", f"{numbers / found['drawing'] / 1e6:.1f} million/s", "", ""],
     ]
 
 

@@ -233,6 +233,18 @@ def read(table: Table, folder: Path | None = None) -> Split:
     return Split(table.name, X, y, none, none, eq.Domain(1.0, labels=(-1.0, 1.0)))
 
 
+def warfarin(folder: Path) -> Split:
+    """Return roots of weekly doses of warfarin, from 1.5 to 9.5, by the facts that curves have (`additive_tables`)."""
+    frame = parquet.read_table(folder / "iwpc_warfarin.parquet").to_pandas()
+    frame = frame[frame["therapeutic_dose_of_warfarin"].notna()]
+    kept = frame[["height_cm", "weight_kg", "race", "vkorc1_m1639_consensus", "cyp2c9_consensus"]].copy()
+    kept[["amiodarone", "smoker"]] = frame[["amiodarone_cordarone", "current_smoker"]].astype(object)
+    kept["age"] = frame["age"].astype(str).str[:2].replace("na", "nan").astype(float)
+    y = (np.clip(np.sqrt(frame["therapeutic_dose_of_warfarin"].to_numpy(float)), 1.5, 9.5) - 5.5) / 4
+    none: Array = np.empty(0)
+    return Split("warfarin", encoded(kept), y, none, none, eq.Domain(1.0, labels=(-1.0, 1.0)))
+
+
 def split(whole: Split, seed: int, y: Any = None) -> Split:
     """Deal the rows into four fifths for training and one for tests, with their own targets or others."""
     labels = whole.y if y is None else y

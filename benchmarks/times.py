@@ -1,9 +1,11 @@
 """The times that have a goal, as ratios within one run where there is a peer: what `bench.py` stores of them.
 
 Each is measured by the benchmark that explains it: `gradient.py`, `noise.py`, `speed.py`. A time depends on the code as
-a whole, so its key is the last commit that changed the program.
+a whole, so its key has the last commit that changed the program; that of a fit has its plan as well, and the page marks
+a time whose plan is no longer made.
 """
 
+import json
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ import gradient
 import numpy as np
 import speed
 from prepared import Split, covertype, mnist_ten
-from scores import REQUIRED_EPSILONS, Task
+from scores import REQUIRED_EPSILONS, Task, facts_of, plan_of
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 from stored import Record, program
 
@@ -31,25 +33,52 @@ def figure(value: float, unit: str, goal: float | None = None, **more: Any) -> R
     return {"value": value, "unit": unit, "goal": goal, "ratio": unit.startswith("times"), **more}
 
 
+def fit_of(facts: dict[str, Any], mechanism: str, epsilon: float = 1.0, delta: float | None = None) -> dict[str, Any]:
+    """Return what plans a fit that is timed, from public facts; delta is 1/n^2 unless said."""
+    delta = facts["rows"] ** -2.0 if delta is None else delta
+    return {"mechanism": mechanism, "epsilon": epsilon, "delta": delta, "facts": facts}
+
+
+def made_facts(rows: int, columns: int, classes: int = 2) -> dict[str, Any]:
+    """Return what is public about a made table (`gradient.fit_times`)."""
+    shape = {"rows": rows, "columns": columns, "row_norm": 1.0, "labels": None, "row_sum": None}
+    return shape | {"classes": list(range(classes))}
+
+
+def plan_today(fit: dict[str, Any]) -> str:
+    """Return the digest of the plan that the program makes today for a fit that was timed."""
+    given = json.dumps({"mechanism": fit["mechanism"]})
+    found = plan_of(eq.LogisticRegression, given, fit["epsilon"], fit["delta"], json.dumps(fit["facts"]))
+    return "refused" if found is None else found[1]
+
+
 def times(folder: Path, largest: int) -> Iterator[Task]:
     """Yield everything that has a goal."""
     key = {"program": program()}
 
-    def named(what: str, measure: Any) -> Task:
-        return {"what": what}, key, measure
+    def named(what: str, measure: Any, fit: dict[str, Any] | None = None) -> Task:
+        if fit is None:
+            return {"what": what}, key, measure
+        return {"what": what}, key | {"plan": plan_today(fit)}, lambda: measure() | {"fit": fit}
 
     for rows, columns in gradient.CELLS:
         if rows <= largest:
-            yield named(f"noisy gradient, {rows:,} x {columns:,}", lambda r=rows, c=columns: _made(r, c))
+            fit = fit_of(made_facts(rows, columns), "noisy-gradient")
+            yield named(f"noisy gradient, {rows:,} x {columns:,}", lambda r=rows, c=columns: _made(r, c), fit)
         if rows <= min(largest, gradient.CELLS[-2][0]):
             words = f"noisy gradient, {rows:,} x {columns:,}, single precision"
-            yield named(words, lambda r=rows, c=columns: _made(r, c, dtype=np.float32))
-    yield named("noisy gradient, 20,000 x 100, 40 classes", lambda: _made(20_000, 100, 40))
-    yield named("noisy gradient, MNIST with 10 classes", lambda: _mnist(folder))
+            fit = fit_of(made_facts(rows, columns), "noisy-gradient")
+            yield named(words, lambda r=rows, c=columns: _made(r, c, dtype=np.float32), fit)
+    fit = fit_of(made_facts(20_000, 100, 40), "noisy-gradient")
+    yield named("noisy gradient, 20,000 x 100, 40 classes", lambda: _made(20_000, 100, 40), fit)
+    images = fit_of(made_facts(60_000, 784, 10), "noisy-gradient")
+    yield named("noisy gradient, MNIST with 10 classes", lambda: _mnist(folder), images)
     forest = covertype(folder)
     for epsilon, delta in [(e, d) for e in REQUIRED_EPSILONS for d in (0.0, len(forest.y) ** -2.0)]:
         words = f"auto, Covertype 1-vs-2, epsilon {epsilon:g}, {'delta 1/n^2' if delta else 'pure'}"
-        yield named(words, lambda e=epsilon, d=delta: _auto(forest, e, d))
+        yield named(
+            words, lambda e=epsilon, d=delta: _auto(forest, e, d), fit_of(facts_of(forest), "auto", epsilon, delta)
+        )
     planned: dict[str, float] = {}
     yield named("first fit of 1,000 x 10, planning included", lambda: _planning(planned, "first", gradient.FIRST_FIT))
     yield named("ten plans for other epsilons", lambda: _planning(planned, "ten", gradient.TEN_PLANS))

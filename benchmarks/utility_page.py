@@ -1,7 +1,8 @@
 """docs/utility.md: its tables and its picture, from the stored results and nothing else.
 
 A score whose plan is no longer the one that the program makes is marked, so that the page cannot be older than the
-program without saying so; `tests/benchmarks/test_results.py` compares the page with what is written here.
+program without saying so, and so is a time of a fit. docs/sgd.md has tables of the same results;
+`tests/test_benchmarks.py` compares both pages with what is written here.
 """
 
 import hashlib
@@ -12,15 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import additive_picture
-from scores import CURVE_EPSILONS, MECHANISMS, UNPRIVATE, is_required, planned
+from scores import BESIDE, CURVE_EPSILONS, DESCENTS, MECHANISMS, UNPRIVATE, is_required, planned
 from stored import RESULTS, Record, Store, regression
 from study import table_rows
+from times import plan_today
 
 from equipoise import __version__
 
 PAGE = Path(__file__).parents[1] / "docs" / "utility.md"
+DESCENTS_PAGE = PAGE.with_name("sgd.md")
 PICTURE = PAGE.with_suffix(".svg")
-SUITES = ("peers", "scores", "classes", "descents", "times")
+SUITES = ("peers", "scores", "classes", "descents", "beside", "times")
 # The deviation of the mean's lower 95 % bound, one-sided.
 NORMAL_QUANTILE = 1.645
 OLDER = " †"
@@ -37,6 +40,11 @@ def is_older(record: Record) -> bool:
     """Whether the program would plan this cell in another way today, or has another version."""
     plan = planned(record)
     return plan is None or record["key"]["plan"] != plan[1] or record["key"]["version"] != __version__
+
+
+def is_older_time(record: Record) -> bool:
+    """Whether the program would plan the fit that was timed in another way today: steps, clip, batch, noise."""
+    return "fit" in record and record["key"]["plan"] != plan_today(record["fit"])
 
 
 def marked(record: Record, text: str) -> str:
@@ -234,19 +242,107 @@ def classes(found: dict[str, Store]) -> str:
 
 def descents(found: dict[str, Store]) -> str:
     """Return the table of all descents, each beside what `LogisticRegression` has on the same rows."""
-    beside = [(record, "LogisticRegression") for record in found["scores"].records if is_required(record["name"])]
+    beside = [(record, _word(record)) for record in found["scores"].records if is_required(record["name"])]
     named = select(found["classes"].records, method="noisy-gradient")
     beside += [(record, "LogisticRegression, noisy gradient") for record in named]
     rows, cells = [], list(dict.fromkeys(tuple(_cell(record)) for record in found["descents"].records))
     for cell in cells:
         here = [(record, word) for record, word in beside if tuple(_cell(record)) == cell]
-        here += [
-            (record, record["name"]["method"]) for record in found["descents"].records if tuple(_cell(record)) == cell
-        ]
+        here += [(record, _word(record)) for record in found["descents"].records if tuple(_cell(record)) == cell]
         for record, word in here:
             score, spent = marked(record, f"{record['mean']:.4f}"), f"{record['seconds']:.2f} s"
             rows.append([*cell, word, score, f"{error(record):.4f}", f"{record['runs']}", spent])
-    header = ["data", "epsilon", "privacy", "estimator", "accuracy", "standard error", "runs", "processor time"]
+    header = ["data", "epsilon", "privacy", "estimator", "accuracy, R2", "standard error", "runs", "processor time"]
+    return table_rows(header, rows)
+
+
+def _word(record: Record) -> str:
+    """Return the estimator of a record by the name that users call."""
+    automatic = "Ridge" if record["facts"]["labels"] else "LogisticRegression"
+    return automatic if record["name"]["method"] == "auto" else str(record["name"]["method"])
+
+
+def one(found: dict[str, Store], suite: str, data: str, epsilon: float, privacy: str, method: str) -> Record:
+    """Return the stored record of a cell."""
+    (record,) = select(found[suite].records, data=data, epsilon=epsilon, privacy=privacy, method=method)
+    return record
+
+
+def gap(record: Record, other: Record) -> tuple[float, float]:
+    """Return the difference of two means in points, and its standard error."""
+    return 100 * (record["mean"] - other["mean"]), 100 * sqrt(error(record) ** 2 + error(other) ** 2)
+
+
+def signed(difference: float, deviation: float) -> str:
+    """Return a difference in points with its standard error in brackets."""
+    return f"{difference:+.2f} ({deviation:.2f})"
+
+
+# How far behind "auto" noisy SGD may be, in points.
+LEVEL = 0.2
+
+
+def noisy_beside(found: dict[str, Store]) -> str:
+    """Return the table of noisy SGD beside the automatic choice, and which cells miss the goal by how much."""
+    rows, missed = [], []
+    cells = [(data, epsilon) for data, runs in BESIDE.items() for epsilon in runs]
+    for data, epsilon in cells:
+        theirs, ours = (one(found, "beside", data, epsilon, "approximate", m) for m in ("auto", "NoisySGDClassifier"))
+        difference, deviation = gap(ours, theirs)
+        if difference < -LEVEL:
+            missed.append(f"{data} at {epsilon:g} by {-difference - LEVEL:.2f}")
+        scores = [marked(record, f"{record['mean']:.4f}") for record in (ours, theirs)]
+        fits = [f"{record['seconds']:.2f} s" for record in (ours, theirs)]
+        runs = f"{ours['runs']}"
+        rows.append([data, f"{epsilon:g}", *scores, theirs["taken"], signed(difference, deviation), runs, *fits])
+    header = ["data", "epsilon", "noisy SGD", "`LogisticRegression`", "taken", "difference, points", "runs of each"]
+    told = f"{len(cells) - len(missed)} of {len(cells)} cells are within {LEVEL:g} points of `LogisticRegression`"
+    told += f"; missed: {', '.join(missed)}." if missed else "."
+    return f"{table_rows([*header, 'fit', 'its fit'], rows)}\n\n{told}"
+
+
+# The cells of docs/sgd.md: a family, where, and what it is compared with.
+WINS = (
+    ("descents", "SGDClassifier, one pass", "Covertype 1-vs-2", 1.0, "pure", "scores", "auto"),
+    ("descents", "SGDClassifier, one pass", "Covertype 1-vs-2", 1.0, "approximate", "scores", "auto"),
+    ("descents", "PhasedClassifier", "Covertype 1-vs-2", 0.1, "pure", "descents", "SGDClassifier, one pass"),
+    ("descents", "PhasedClassifier", "Covertype 1-vs-2", 1.0, "pure", "descents", "SGDClassifier, one pass"),
+    ("descents", "PhasedClassifier", "Covertype 1-vs-2", 1.0, "pure", "scores", "auto"),
+    ("descents", "PhasedClassifier", "Covertype 7-class", 1.0, "pure", "descents", "auto"),
+    ("descents", "PhasedClassifier", "Covertype 7-class", 1.0, "pure", "descents", "SGDClassifier, one pass"),
+    ("descents", "NoisySGDClassifier", "Covertype 7-class", 1.0, "approximate", "classes", "noisy-gradient"),
+    ("descents", "NoisySGDClassifier", "MNIST 10-class", 1.0, "approximate", "classes", "noisy-gradient"),
+    ("descents", "NoisySGDClassifier", "Covertype 1-vs-2", 0.1, "approximate", "scores", "auto"),
+)
+
+
+def wins(found: dict[str, Store]) -> str:
+    """Return the table of the cells in which descents are compared, from the stored results."""
+    rows = []
+    for suite, method, data, epsilon, privacy, there, rival in WINS:
+        ours, theirs = (
+            one(found, suite, data, epsilon, privacy, method),
+            one(found, there, data, epsilon, privacy, rival),
+        )
+        beside = rival if rival in DESCENTS else "LogisticRegression"
+        beside += f', mechanism="{rival}"' if rival in MECHANISMS and rival != "auto" else ""
+        shown = [
+            f"{marked(record, format(record['mean'], '.4f'))} in {record['seconds']:.2f} s" for record in (ours, theirs)
+        ]
+        ratio = f"{ours['seconds'] / theirs['seconds']:.2f}"
+        where = [data, f"{epsilon:g}", privacy]
+        rows.append([f"`{method}`", *where, shown[0], f"`{beside}`", shown[1], signed(*gap(ours, theirs)), ratio])
+    header = [
+        "estimator",
+        "data",
+        "epsilon",
+        "privacy",
+        "accuracy",
+        "beside",
+        "accuracy",
+        "points ahead",
+        "its time, over",
+    ]
     return table_rows(header, rows)
 
 
@@ -264,9 +360,11 @@ def times(found: dict[str, Store]) -> str:
         if met is None or goal is not None:
             beside.append(record.get("said", ""))
         verdict = "" if met is None else "met" if met else "**missed**"
-        value = f"{record['value']:.2f} {record['unit']}"
-        rows.append([record["name"]["what"], value, ", ".join(part for part in beside if part), told, verdict])
-    return table_rows(["what", "measured", "that is", "goal", ""], rows)
+        value = f"{record['value']:.2f} {record['unit']}" + (OLDER if is_older_time(record) else "")
+        when = found["times"].sessions[record["session"]]["date"]
+        beside = [part for part in beside if part]
+        rows.append([record["name"]["what"], value, ", ".join(beside), told, verdict, when])
+    return table_rows(["what", "measured", "that is", "goal", "", "measured on"], rows)
 
 
 def changes(found: dict[str, Store]) -> str:
@@ -294,7 +392,7 @@ def measured(found: dict[str, Store]) -> str:
     """Return when, where and with what the results were measured, and how many are older than the program."""
     planned_cells = [
         record
-        for suite in ("scores", "classes", "descents")
+        for suite in ("scores", "classes", "descents", "beside")
         for record in found[suite].records
         if "plan" in record["key"]
     ]
@@ -303,6 +401,10 @@ def measured(found: dict[str, Store]) -> str:
     if old:
         said = f"{old} of {len(planned_cells)} scores of Equipoise, marked{OLDER}, were measured under plans that the"
         said += " program no longer makes."
+    fits = [record for record in found["times"].records if "fit" in record]
+    late = sum(is_older_time(record) for record in fits)
+    said += f" Of {len(fits)} times of fits {late or 'none'} belong{'' if late > 1 else 's'} to such a plan"
+    said += f", marked{OLDER} too." if late else "."
     rows = []
     besides = {suite: Store(suite) for suite in additive_picture.SUITES}
     for suite, store in (*((suite, found[suite]) for suite in SUITES), *besides.items()):
@@ -329,9 +431,13 @@ TABLES = {
 }
 
 
-def render(page: str, found: dict[str, Store]) -> str:
+DESCENT_TABLES = {"wins": wins, "noisy beside": noisy_beside}
+PAGES = {PAGE: TABLES, DESCENTS_PAGE: DESCENT_TABLES}
+
+
+def render(page: str, found: dict[str, Store], tables: dict[str, Any] = TABLES) -> str:
     """Return the page with every table between its marks."""
-    for name, table in TABLES.items():
+    for name, table in tables.items():
         start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, after = page.split(start)[0], page.split(end)[1]
         page = f"{before}{start}\n\n{table(found)}\n\n{end}{after}"
@@ -405,9 +511,10 @@ def is_drawn(points: list[dict[str, Any]], path: Path) -> bool:
 
 
 def write_page() -> None:
-    """Write the tables into the page, and draw each picture if what it shows has changed."""
+    """Write the tables into the pages, and draw each picture if what it shows has changed."""
     found = stores()
-    PAGE.write_text(render(PAGE.read_text(), found))
+    for page, tables in PAGES.items():
+        page.write_text(render(page.read_text(), found, tables))
     points = drawn(found)
     if not is_drawn(points, PICTURE):
         picture(points, PICTURE)

@@ -45,14 +45,28 @@ def test_the_table_of_audits_has_a_line_for_every_case_of_the_tests(benchmarks, 
         assert (privacy, source, runs) in asked
 
 
+# --- noise ------------------------------------------------------------------------------------------------------------
+
+
+def test_loading_the_loops_of_noise_is_not_counted_for_short_vectors_either(benchmarks, monkeypatch):
+    noise, done = benchmarks("noise"), []
+    monkeypatch.setattr(noise, "loops", lambda: done.append("loaded"))
+    monkeypatch.setattr(noise, "ours", lambda law, count: done.append("drawn"))
+    monkeypatch.setattr(noise, "per_number", lambda draw, count: done.append("timed") or 1.0)
+    assert noise.costs("whole", 10, 1) == (1.0, 1.0)
+    assert done == ["loaded", "drawn", "timed", "timed"]
+
+
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_has_the_tables_of_the_stored_results(benchmarks):
+@pytest.mark.parametrize("name", ["utility.md", "sgd.md"])
+def test_a_page_has_the_tables_of_the_stored_results(benchmarks, name):
     page = benchmarks("utility_page")
-    text = page.PAGE.read_text(encoding="utf-8")
+    (path,) = [path for path in page.PAGES if path.name == name]
+    text = path.read_text(encoding="utf-8")
     remedy = "run `make bench-page`, or `make bench DATA=FOLDER` to measure again what has another plan"
-    assert page.render(text, page.stores()) == text, remedy
+    assert page.render(text, page.stores(), page.PAGES[path]) == text, remedy
 
 
 def test_the_picture_is_drawn_from_the_stored_results(benchmarks):
@@ -88,6 +102,35 @@ def test_a_result_of_another_plan_is_marked(benchmarks):
     line = next(line for line in page.comparison(found).splitlines() if "| breast cancer | 1 | pure |" in line)
     assert page.OLDER in line
     assert "no longer makes" in page.measured(found)
+
+
+def test_a_time_of_another_plan_is_marked_and_one_of_the_same_plan_is_not(benchmarks):
+    page = benchmarks("utility_page")
+    found = page.stores()
+    fits = [record for record in found["times"].records if "fit" in record]
+    for record in fits:
+        record["key"] = record["key"] | {"plan": page.plan_today(record["fit"])}
+    assert page.OLDER not in page.times(found)
+    assert f"Of {len(fits)} times of fits none belongs to such a plan" in page.measured(found)
+    record = next(record for record in fits if record["name"]["what"] == "noisy gradient, 1,000 x 100")
+    # Steps, clip and noise are those of the budget: another one stands for a plan that changed.
+    record["fit"] = record["fit"] | {"epsilon": 2.0}
+    line = next(line for line in page.times(found).splitlines() if "| noisy gradient, 1,000 x 100 |" in line)
+    assert page.OLDER in line
+    assert found["times"].sessions[record["session"]]["date"] in line
+    assert f"Of {len(fits)} times of fits 1 belongs to such a plan" in page.measured(found)
+
+
+def test_the_gate_of_noisy_sgd_is_judged_by_the_stored_difference(benchmarks):
+    page = benchmarks("utility_page")
+    found = page.stores()
+    ours, theirs = (
+        page.one(found, "beside", "Adult", 1.0, "approximate", method) for method in ("NoisySGDClassifier", "auto")
+    )
+    ours["mean"] = theirs["mean"] - 0.0019
+    assert "Adult at 1 by" not in page.noisy_beside(found)
+    ours["mean"] = theirs["mean"] - 0.0023
+    assert "Adult at 1 by 0.03" in page.noisy_beside(found)
 
 
 def test_every_stored_score_has_what_a_reader_asks_for(benchmarks):

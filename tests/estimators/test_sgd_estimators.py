@@ -289,6 +289,44 @@ def test_frames_keep_the_names_of_their_columns(name):
     np.testing.assert_array_equal(model.coef_, made(name).fit(X, y).coef_)
 
 
+# --- few rows, and rounded corners ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [eq.SGDClassifier, eq.SGDRegressor])
+@pytest.mark.parametrize("rows", [1, 3, 63, 64, 65])
+def test_the_default_batch_is_all_rows_where_there_are_fewer(family, rows):
+    domain = CLASSES if family is eq.SGDClassifier else LABELS
+    plan = family(epsilon=1.0, domain=domain).plan(rows, 2)
+    assert plan.claim.recipe.batch_size == min(64, rows)
+    assert plan.verify() == ()
+
+
+def test_a_batch_that_is_asked_for_is_never_made_smaller():
+    with pytest.raises(InvalidParameter, match="pass batch_size=3 for all rows"):
+        eq.SGDClassifier(epsilon=1.0, domain=CLASSES, batch_size=4).plan(3, 2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        eq.SGDClassifier(loss="smooth-hinge:0.25"),
+        eq.NoisySGDClassifier(loss="smooth-hinge:0.25"),
+        eq.PhasedClassifier(loss="smooth-hinge:0.25"),
+        eq.LinearSVC(loss="smooth-hinge:0.25", mechanism="output", alpha=1.0),
+    ],
+    ids=lambda model: model.name,
+)
+def test_a_certificate_says_over_which_width_the_hinge_is_smoothed(model):
+    told = clone(model).set_params(epsilon=1.0, delta=1e-6, domain=CLASSES).plan(1_000, 3).explain()
+    assert "rounded off over margins within 0.25 of 1, a public width" in told
+
+
+def test_a_loss_that_nobody_smoothed_is_said_to_have_no_width():
+    for loss, words in (("hinge", 0), ("smooth-hinge", 1)):
+        model = eq.LinearSVC(epsilon=1.0, domain=CLASSES, loss=loss, mechanism="output", alpha=1.0)
+        assert model.plan(1_000, 3).explain().count("a public width") == words
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 APPROXIMATELY = {"delta": 1e-6}

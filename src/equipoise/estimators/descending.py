@@ -98,6 +98,11 @@ class DescendingModel(PrivateLinearModel):
     def _number_of_passes(self, n_samples: int) -> float:
         return require_number("passes", plain(self.passes), above=0.0, remedy="pass passes=10")
 
+    def _batch(self, n_samples: int) -> Any:
+        """Return how many rows a step sees: as asked; the default is all rows where there are fewer."""
+        size, default = self.batch_size, type(self).batch_size
+        return max(1, min(size, n_samples)) if isinstance(size, int) and size == default else size
+
     def _left_open(self) -> tuple[str, ...]:
         """Return what planning fills in."""
         return tuple(name for name in self._may_be_open if plain(getattr(self, name)) == PUBLIC)
@@ -109,7 +114,7 @@ class DescendingModel(PrivateLinearModel):
         left_open = self._left_open()
         return Recipe(
             passes=self._number_of_passes(n_samples),
-            batch_size=1 if "batch_size" in left_open else self.batch_size,  # type: ignore[arg-type]
+            batch_size=1 if "batch_size" in left_open else self._batch(n_samples),
             step=self.step,
             order=self.order,
             average="last" if "average" in left_open else self.average,  # type: ignore[arg-type]

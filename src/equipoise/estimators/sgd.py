@@ -98,7 +98,8 @@ class SGDClassifier(_EndNoise, DescendingClassifier):
     passes : float
         How often every row is used.
     batch_size : int
-        How many rows a step sees.
+        How many rows a step sees. The default, 64, is all rows where there are fewer; any other number above n is
+        refused.
     step : float or str
         The length of a step; "public" picks one from public facts, "decay" takes ``min(1/beta, 1/(alpha t))``.
     order : str

@@ -8,6 +8,9 @@ from equipoise.certify.claims import Noise, Trained
 from equipoise.planning import stability
 from equipoise.planning.laws import Calibration, deviation_of
 from equipoise.vocabulary.facts import Bound, Domain, Recipe
+from equipoise.vocabulary.losses import Loss
+from equipoise.vocabulary.losses.smooth_absolute import SmoothAbsolute
+from equipoise.vocabulary.losses.smooth_hinge import SmoothHinge
 
 Section = tuple[str, tuple[str, ...]]
 
@@ -87,6 +90,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"- constant column {number(problem.intercept)}, so B = {number(constants.row_norm)}",
         f"- alpha = {number(claim.alpha)} ({picked})",
         f"- {ball}",
+        *_rounded_off(problem.loss),
         f"- loss: Lipschitz rho = {number(constants.lipschitz)}, smoothness beta = {number(constants.smoothness)}, "
         f"gradient diameter Gam = {number(constants.gradient_diameter)}",
         f"- penalty: strong convexity mu = {number(constants.strong_convexity)}",
@@ -94,6 +98,17 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"- public seed {public_seed}",
     )
     return "Public facts and constants", lines
+
+
+def _rounded_off(loss: Loss) -> tuple[str, ...]:
+    """Return over which public width a loss is smoothed whose corner is rounded off."""
+    if isinstance(loss, SmoothHinge):
+        how = f"margins within {number(loss.width)} of 1, a public width"
+        return (f"- the hinge, smoothed: its corner is rounded off over {how}",)
+    if isinstance(loss, SmoothAbsolute):
+        how = f"residuals up to {number(loss.width)}, a public width"
+        return (f"- the absolute loss, smoothed: its corner is rounded off over {how}",)
+    return ()
 
 
 def _persons(domain: Domain) -> tuple[str, ...]:

@@ -354,13 +354,14 @@ class Plain(PartedTable):
     ("model", "engine", "remedy"),
     [
         (eq.LinearSVC(1.0, loss="hinge", alpha=10.0), "stream", 'open the table with engine="memory"'),
-        (eq.LinearSVC(1.0, loss="hinge", alpha=10.0), "dask", 'open the table with engine="memory"'),
+        (eq.LinearSVC(1.0, loss="hinge", alpha=10.0), "dask", 'round the corner off with loss="smooth-hinge"'),
+        (eq.PhasedClassifier(1e3, loss="hinge"), "stream", 'round the corner off with loss="smooth-hinge"'),
         (eq.LogisticRegression(1.0, 1e-6, mechanism="noisy-gradient:10"), "dask", 'its files with engine="stream"'),
         (eq.SGDClassifier(1.0), "dask", 'its files with engine="stream"'),
         (eq.NoisySGDClassifier(1.0, 1e-6, batch_size=10), "dask", 'its files with engine="stream"'),
         (eq.PhasedClassifier(1.0, 1e-6), "dask", 'its files with engine="stream"'),
     ],
-    ids=["corners of a stream", "corners", "batches", "sgd", "noisy sgd", "phased"],
+    ids=["corners of a stream", "corners", "corners in phases", "batches", "sgd", "noisy sgd", "phased"],
 )
 def test_kinds_that_need_more_than_sums_are_refused_before_the_spend(tmp_path, model, engine, remedy):
     address, spends = account(tmp_path)

@@ -9,10 +9,12 @@ from equipoise.data.engines.piles import require_piles
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
+from equipoise.planning.corners import rounded_off
 from equipoise.release.carriers.base import Carrier, TrainedCarrier
 from equipoise.release.job import Carried, Job
 from equipoise.release.memory import require_memory
 from equipoise.vocabulary.discovery import discover
+from equipoise.vocabulary.losses import KinkedLoss
 
 __all__ = ["Carrier", "TrainedCarrier", "carry_out", "members", "ready"]
 
@@ -43,7 +45,7 @@ def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -
         raise InvalidParameter(
             "a release that needs no more of its rows than sums, for a table that is never held whole",
             f"one of kind {claim.kind!r} for this loss",
-            'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
+            f'open the table with engine="memory", or {_otherwise(claim)}',
         )
     if not parts.table.comes_here:
         raise InvalidParameter(
@@ -55,6 +57,14 @@ def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -
         require_piles(claim.n_samples, claim.n_features, rows_at_once)
     else:
         require_person_piles(claim.n_samples, parts.schema.person.rows_at_most, claim.n_features, rows_at_once)
+
+
+def _otherwise(claim: Claim) -> str:
+    """Return what else to do where a kind needs all rows at once: a loss without its corner, or another estimator."""
+    if isinstance(claim, Trained) and isinstance(claim.problem.loss, KinkedLoss):
+        name = rounded_off(claim.problem.loss, claim.problem.domain).partition(":")[0]
+        return f'round the corner off with loss="{name}"'
+    return "take an estimator that needs sums alone, such as LogisticRegression or Ridge"
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:
