@@ -103,7 +103,7 @@ def accurate(worlds: int = 20) -> None:
         "| accuracy | AUC | formula | accuracy wider, at once | after a look | two cells | AUC wider, at once: 10 %, "
         "25 %, 50 % | after a look | hidden, at once | after a look | bins after a look |"
     )
-    for accuracy, law in ACCURATE.items():
+    for accuracy in ACCURATE:
         sampling = 10_000 * accuracy * (1.0 - accuracy)
         formula, least = (math.sqrt(1.0 + cells * deviation_of(noise) ** 2 / 4 / sampling) for cells in (2 * count, 2))
         means = {}

@@ -1,4 +1,4 @@
-"""What an evaluation says it would take, where noise drowns a figure: who follows it is told, and not asked for more."""
+"""What an evaluation says it would take, where noise drowns a figure: who follows it is told, not asked for more."""
 
 import re
 from collections.abc import Iterator

@@ -75,9 +75,9 @@ def test_a_group_is_seen_by_itself(table):
 
 
 def test_where_noise_drowns_the_answer_it_says_what_it_takes(table):
-    drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 4000.0, 5000)).accuracy
+    drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 800.0, 5000)).accuracy
     assert not drowned.told
-    assert str(drowned) == "cannot be told at this budget; it takes about 6 times the epsilon"
+    assert str(drowned) == "cannot be told at this budget; it takes about 9 times the epsilon"
 
 
 def test_several_classes_average_their_recalls():

@@ -39,8 +39,8 @@ class Figure:
     clipped : bool
         Whether it can be less than `least`, and is then reported as that.
     reckoned : pair of float, or none, optional
-        By which deviations of sampling and noise the `verdict` reckons, where the two of the estimate rest on counts that
-        noise may have drowned: those that follow from public facts. Empty where nothing does; by default the two above.
+        By which deviations of sampling and noise the `verdict` reckons, where the two of the estimate rest on counts
+        that noise may have drowned: those that follow from public facts. Empty where none do; by default the two above.
 
     Examples
     --------
@@ -132,8 +132,8 @@ class Figure:
         """What to do where the noise, or the few rows, drown the answer; empty where the figure is told.
 
         Noise shrinks like one over epsilon and like one over the number of rows, sampling like one over its root, and
-        what bins hide like one over their number, which grows with rows and epsilon. Where sampling is the larger of the
-        two, more rows are what it takes. How much is a whole number of times, up to ten, and rounded up: an estimate.
+        what bins hide like one over their number, which grows with rows and epsilon. Where sampling is the larger of
+        the two, more rows are what it takes. How much is a whole number, up to ten, and rounded up: an estimate.
         """
         if self.told:
             return ""

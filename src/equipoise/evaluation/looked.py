@@ -17,9 +17,9 @@ from equipoise.planning.laws import deviation_of
 def edges_after(looked: NoisyCounts, reach: tuple[float, float], n_samples: int, noise: Noise) -> tuple[float, ...]:
     """Return the inner edges of bins of margins of two classes, by where an earlier evaluation saw them.
 
-    There are no more bins than without a look, and no more than accuracy can carry the noise of: where a model is hardly
-    ever wrong its sampling is small. How often it is the look says up to its own noise, one deviation of which is taken
-    off.
+    There are no more bins than without a look, and no more than accuracy can carry the noise of: where a model is
+    hardly ever wrong its sampling is small. How often it is the look says up to its own noise, one deviation of which
+    is taken off.
 
     Parameters
     ----------
