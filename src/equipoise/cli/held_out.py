@@ -66,11 +66,10 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
 
 def worth_of(planned: "Certificate") -> list[str]:
     """Return how well a plan's held-out rows will tell how good the model is, as a line of its summary."""
-    from equipoise.artifact.statement import evaluation_in
-    from equipoise.planning.held_out import worth
+    from equipoise.planning.held_out import counts_of, worth
 
-    counts = evaluation_in(planned)
-    return [] if counts is None else [f"  {'worth':<9} of {counts.n_samples:,} held-out rows, {worth(counts)}"]
+    counts = counts_of(planned)
+    return [f"  {'worth':<9} of {counts.n_samples:,} held-out rows, {worth(counts)}"]
 
 
 # Whether a file has more rows, or fewer, is private: it is said of every file that does not tell how many it has.

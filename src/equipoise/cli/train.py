@@ -129,7 +129,7 @@ def command(
             bought = purchase(planned, facts, ledger)
             check = _check_line(data, schema, delimiter, private_bounds is not None)
             console.print(told(planned, verbose), markup=False, end="")
-            for line in () if verbose else worth_of(planned):
+            for line in () if verbose or holdout is None else worth_of(planned):
                 console.print(line, markup=False)
             if as_json and not quiet:
                 plan = json.loads(planned.to_json())

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from equipoise.artifact.folder import load
-from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Terms
 from equipoise.data.encoded import encoded_table
 from equipoise.data.joined import raw_table
@@ -141,8 +140,7 @@ def evaluate(
     certificate = issue_evaluation(
         EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), before)
     )
-    if (counts := evaluation_in(certificate)) is not None:
-        require_told(counts)
+    require_told(certificate)
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)
 

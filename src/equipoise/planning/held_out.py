@@ -87,8 +87,14 @@ def require_enough(counts: Evaluation, n_samples: int) -> None:
     raise InvalidParameter("held-out rows that can tell something at this budget", found, remedy)
 
 
-def require_told(counts: Evaluation) -> None:
+def counts_of(plan: Certificate) -> Evaluation:
+    """Return what figures will follow from: of a first look and counts the counts, which come last."""
+    return [claim for claim in plan.claim.nodes() if isinstance(claim, Evaluation)][-1]
+
+
+def require_told(plan: Certificate) -> None:
     """Refuse an evaluation of which nothing could be told, by the same rule: it would be paid for all the same."""
+    counts = counts_of(plan)
     if known_within(counts) >= 0.5:
         found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}")
         remedy = f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
