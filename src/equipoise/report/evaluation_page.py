@@ -133,7 +133,7 @@ def _figures(record: EvaluationRecord) -> str:
     for line in record.lines:
         shown = line.figure
         widths = (*shown.parts, shown.width_of_bins) if with_bins else shown.parts
-        rows.append((line.name, shown.text, shown.known, *widths, _words(line.meaning, shown)))
+        rows.append((line.name, shown.text, shown.interval, *widths, _words(line.meaning, shown)))
     note = (
         "The interval counts both that other rows might have been drawn (sampling) and the noise that privacy needs; "
         "the two columns say how much each alone would scatter the value, as a standard deviation. More rows shrink "
@@ -149,6 +149,8 @@ def _figures(record: EvaluationRecord) -> str:
 
 def _words(meaning: str, shown: Shown) -> str:
     more = shown.verdict or shown.note
+    if shown.known != shown.interval:
+        more += "; the interval is that of binned scores"
     return f"{_sentence(meaning)}. {_sentence(more)}." if more else f"{_sentence(meaning)}."
 
 
