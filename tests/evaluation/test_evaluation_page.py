@@ -16,7 +16,9 @@ from equipoise.certify.folder import REPORT
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation.page import page_of, record_of
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
-from equipoise.report.evaluation_record import PERCENT, Shown
+from equipoise.report.evaluation_pictures import group_picture
+from equipoise.report.evaluation_record import PERCENT, Bars, Shown
+from equipoise.report.still import still
 from sample_releases import HOSTILE
 
 EDGES = (0.3, 0.5, 0.7)
@@ -320,3 +322,12 @@ def test_the_page_of_other_rows_says_nothing_of_held_out_ones(pages):
     text = Outline(pages("two classes").read_text()).text
     assert "nothing in this folder can tell" in text
     assert "held out" not in text
+
+
+@pytest.mark.parametrize(("top", "last"), [(12.0, "12"), (52_000.0, "50,000"), (0.02, "0.02")])
+def test_an_axis_has_numbers_as_people_write_them(top, last):
+    pytest.importorskip("vl_convert")
+    bars = Bars("mean absolute error", "", tuple(Shown(each, 0.9 * each, each, 0, 0) for each in (0.5 * top, top)))
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", still(group_picture(("a", "b"), bars)))
+    assert last in labels
+    assert not [label for label in labels if "e+" in label or "e-" in label]

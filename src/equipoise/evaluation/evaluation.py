@@ -140,10 +140,8 @@ class Evaluation:
         """Return the evaluation in the files of a folder, which were read once."""
         if MODEL in contents:
             # The certificate of rows that were held out is in both folders.
-            found, remedy = (
-                f"the folder of a release, with {MODEL}",
-                "pass that of its evaluation, which evaluate or train wrote",
-            )
+            found = f"the folder of a release, with {MODEL}"
+            remedy = "pass that of its evaluation, which evaluate or train wrote"
             raise ReleaseUnreadable("the folder of an evaluation", found, remedy)
         if faults := findings_of(dict(contents)).faults:
             raise ReleaseUnreadable("an evaluation as it was made", "; ".join(faults[:3]), "ask for the folder again")

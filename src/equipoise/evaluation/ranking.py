@@ -135,4 +135,4 @@ def _reckoned(counts: NoisyCounts, kernel: Array, rare: float) -> Array:
     moved = np.mean((np.mean(kernel, axis=2) - np.mean(kernel, axis=(1, 2))[:, None]) ** 2, axis=1)
     sampling = moved * (1.0 / of_rare + 1.0 / others)
     noise = moved * bins * drawn * (1.0 / of_rare**2 + 1.0 / others**2)
-    return np.sqrt(np.stack([sampling, _MARGIN * noise], axis=1))
+    return np.asarray(np.sqrt(np.stack([sampling, _MARGIN * noise], axis=1)))
