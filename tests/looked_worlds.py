@@ -31,6 +31,11 @@ LAWS = {
     "nearly told apart": (-1.5, 1.625, 1.25),
     "hardly told apart": (-0.375, 0.375, 1.25),
 }
+# Two normal margins that a decision at 0 tells apart with such an accuracy, whatever the share of class 1.
+ACCURATE = {
+    accuracy: (-1.1 * norm.ppf(accuracy), 1.1 * norm.ppf(accuracy), 1.1)
+    for accuracy in (0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.98, 0.99, 0.995)
+}
 
 
 @dataclass(frozen=True)
@@ -41,24 +46,29 @@ class Spends:
     share: float
     first: float
     second: float
-    law: str = "as everywhere"
+    law: str | float = "as everywhere"
+
+    @property
+    def margins(self) -> tuple[float, float, float]:
+        """The middles of both classes' margins, and their deviation: a law by its name, or by its accuracy."""
+        return LAWS[self.law] if isinstance(self.law, str) else ACCURATE[self.law]
 
     def chances(self, edges: tuple[float, ...] | Array) -> Array:
         """Chances of both classes and the bins between edges of margins."""
-        *middles, deviation = LAWS[self.law]
+        *middles, deviation = self.margins
         laws = [np.diff(np.r_[0.0, norm.cdf((np.array(edges) - middle) / deviation), 1.0]) for middle in middles]
         return np.stack([(1.0 - self.share) * laws[0], self.share * laws[1]])
 
     def rows(self, coins: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
         """Margins and classes of one world's rows."""
-        *middles, deviation = LAWS[self.law]
+        *middles, deviation = self.margins
         classes = (coins.random(self.n) < self.share).astype(np.intp)
         return coins.normal(np.array(middles)[classes], deviation), classes
 
     @property
     def area(self) -> float:
         """The area under the ROC curve of margins that are not binned."""
-        low, high, deviation = LAWS[self.law]
+        low, high, deviation = self.margins
         return float(norm.cdf((high - low) / (deviation * math.sqrt(2.0))))
 
 

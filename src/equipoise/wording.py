@@ -147,3 +147,15 @@ def explained(
         ("What to keep in mind", told.caveats),
     )
     return "\n\n".join("\n  ".join(map(one_line, (title, *lines))) for title, lines in parts if lines) + "\n"
+
+
+def of_type(value: object) -> str:
+    """Return what something is, by the name of its type, with the article that goes before it.
+
+    Examples
+    --------
+    >>> of_type(0.5), of_type(object())
+    ('a float', 'an object')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

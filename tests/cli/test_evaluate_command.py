@@ -114,6 +114,8 @@ def test_what_people_read_says_what_was_bought(folder):
         ("evaluate", "release", "nothing.csv", "--epsilon", "2", "--rows", "300"),
         ("evaluate", "nothing", "held.csv", "--epsilon", "2", "--rows", "300"),
         ("evaluate", "release", "held.csv", "--epsilon", "-2", "--rows", "300"),
+        # Nothing could be told at all.
+        ("evaluate", "release", "held.csv", "--epsilon", "0.00001", "--rows", "300"),
         ("evaluate", "release", "release/schema.toml", "--epsilon", "2", "--rows", "300"),
     ],
 )
@@ -151,3 +153,32 @@ def test_an_evaluation_is_replaced_by_another_and_by_no_release(folder):
     assert files_in(folder / "evaluation") != earlier
     with pytest.raises(OutputRefused, match=r"there is model\.json in it"):
         eq.Evaluation.load(folder / "evaluation").save(folder / "release", force=True)
+
+
+GROUPED = (
+    SCHEMA
+    + """
+[columns.job]
+kind = "category"
+levels = ["none", "nurse"]
+unknown = "none"
+"""
+)
+
+
+def test_by_group_people_and_programs_are_told_the_accuracy_of_each(folder):
+    for name, seed in (("trained.csv", 0), ("held.csv", 1)):
+        head, *lines = text_of(400 if seed == 0 else 300, seed).splitlines()
+        jobs = [f"{line},{('none', 'nurse')[place % 2]}" for place, line in enumerate(lines)]
+        (folder / name).write_text("\n".join([f"{head},job", *jobs]) + "\n")
+    model = eq.LogisticRegression(8.0, domain=eq.Schema.from_text(GROUPED)).fit(eq.open_table(folder / "trained.csv"))
+    eq.save(model, folder / "grouped")
+    words = ("evaluate", "grouped", "held.csv", "--epsilon", "2", "--rows", "300", "--by", "job", "--force")
+    read = run_program(*words, folder=folder)
+    assert read.returncode == 0, read.stderr
+    found = eq.Evaluation.load(folder / "evaluation")
+    for place, group in enumerate(("none", "nurse")):
+        assert f"job {group}: accuracy {found.figures([place]).accuracy}" in read.stdout
+    told = json.loads(run_program(*words, "--json", folder=folder).stdout)
+    again = eq.Evaluation.load(folder / "evaluation")
+    assert told["by_group"]["nurse"]["accuracy"]["low"] == again.figures([1]).accuracy.low

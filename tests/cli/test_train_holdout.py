@@ -10,7 +10,9 @@ import pytest
 
 import equipoise as eq
 from equipoise.cli import main, train
-from equipoise.errors import OutputRefused
+from equipoise.errors import OutputRefused, ReleaseUnreadable
+from equipoise.evaluation.held_out import plan_held_out
+from equipoise.planning.held_out import known_within
 
 pytestmark = pytest.mark.usefixtures("plain_page")
 
@@ -123,6 +125,29 @@ def test_what_cannot_be_is_refused_before_the_spend_and_leaves_nothing(run, more
     code, _, said = run(*TRAIN, *more)
     assert (code, word in said, left()) == (2, True, 3.0), said
     assert sorted(Path().iterdir()) == before
+
+
+def test_a_dry_run_says_how_well_accuracy_will_be_known(run):
+    said = run(*TRAIN, "--dry-run")[1]
+    model = eq.LogisticRegression(2.0, domain=eq.Schema.from_toml("schema.toml"))
+    within = known_within(plan_held_out(model, 0.25).claim.of[0])
+    assert f"of 75 held-out rows, accuracy will be known to within about {within:.2g}" in said
+
+
+def test_the_release_of_held_out_rows_is_not_taken_for_their_evaluation(run):
+    assert run(*TRAIN)[0] == 0
+    for words in (
+        ("predict", "release", "rows.parquet", "--sets", "release"),
+        ("card", "release", "--evaluation", "release"),
+    ):
+        code, _, said = run(*words)
+        assert code != 0
+        assert "the folder of an evaluation" in said
+        assert "the folder of a release, with model.json" in said
+        assert "pass that of its evaluation" in said
+    with pytest.raises(ReleaseUnreadable, match="the folder of a release, with model"):
+        eq.Evaluation.load("release")
+    assert eq.Evaluation.load("evaluation").accuracy.told
 
 
 def test_a_column_to_count_by_needs_rows_that_are_held_out(run):

@@ -16,7 +16,9 @@ from equipoise.certify.folder import REPORT
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation.page import page_of, record_of
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
-from equipoise.report.evaluation_record import PERCENT, Shown
+from equipoise.report.evaluation_pictures import group_picture
+from equipoise.report.evaluation_record import PERCENT, Bars, Shown
+from equipoise.report.still import still
 from sample_releases import HOSTILE
 
 EDGES = (0.3, 0.5, 0.7)
@@ -126,7 +128,7 @@ def test_what_the_noise_drowns_is_shown_as_such_and_never_as_a_number():
     draw = np.random.default_rng(3)
     drowned = evaluated(CELLS["two classes"], draw.laplace(0, 400, 8).round(), epsilon=0.005, n=60)
     text = Outline(page_of(drowned)).text
-    assert "Accuracy cannot be told at this budget; it takes about" in text
+    assert "Accuracy cannot be told at this budget; it takes more than 10 times the epsilon or the rows" in text
     assert "At no threshold can false and true positives be told" in text
     record = record_of(drowned)
     assert all(line.figure.text == "cannot be told" for line in record.lines if line.figure.verdict)
@@ -257,3 +259,75 @@ def test_every_chart_is_drawn_under_its_own_policy(pages, name):
 def test_the_page_is_for_everybody(pages, name):
     with browser_window() as window:
         assert faults(window, pages(name)) == {}
+
+
+# --- what was counted once more, and rows that were held out ----------------------------------------------------------
+
+
+def made(kind: str) -> eq.Evaluation:
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (900, 2))
+    target = {"regression": rows[:, 0], "several classes": np.digitize(rows[:, 0], (-0.1, 0.2))}[kind]
+    domain = eq.Domain(1.0, labels=(-0.5, 0.5)) if kind == "regression" else eq.Domain(1.0, classes=(0, 1, 2))
+    model = (eq.Ridge if kind == "regression" else eq.LogisticRegression)(2.0, domain=domain, random_state=0)
+    model = model.fit(rows[:400], target[:400])
+    return eq.evaluate(model, rows[400:], target[400:], epsilon=2.0, random_state=0)
+
+
+@pytest.mark.parametrize("kind", ["regression", "several classes"])
+def test_the_page_says_what_was_counted_once_more_and_for_what(kind):
+    found = made(kind)
+    noise, text = found.claim.further_noise, Outline(page_of(found.certificate)).text
+    assert "counted once," not in text
+    assert (
+        f"and once more, {'by the true number, for R2' if kind == 'regression' else 'by the score of the true'}" in text
+    )
+    assert f"in {noise.dimension} with more noise" in text
+    assert f"{found.counts.counts.size:,} counts; scale {noise.scale:.3g}"[:20] in text
+    assert f", {noise.dimension} more" in text
+
+
+def test_a_table_of_figures_has_a_column_for_what_bins_add_where_they_add_any(pages):
+    record = record_of(certificate("regression"), "ill")
+    line = record.lines[0].figure
+    assert line.bins == eq.Evaluation(certificate("regression")).figures().mean_absolute_error.bins > 0
+    text = Outline(pages("regression").read_text()).text
+    assert "noise bins what it is" in re.sub(r"\s+", " ", text)
+    assert line.width_of_bins in text
+    assert "noise bins what it is" not in re.sub(r"\s+", " ", Outline(pages("two classes").read_text()).text)
+
+
+def test_a_figure_that_bins_alone_hide_says_so_beside_its_short_interval():
+    few = evaluated(Cells((0.1, 0.5, 0.9), ("no", "yes")), np.array([[[400, 4600, 0, 0], [0, 4400, 600, 0]]]))
+    figure = eq.Evaluation(few).figures().auc
+    assert figure.hidden
+    assert "of scores in 4 bins it lies between" in figure.known
+    shown = next(line.figure for line in record_of(few).lines if line.name == "AUC")
+    assert (shown.text, shown.known) == ("hidden by bins", f"{shown.interval} of binned scores")
+    assert "not known" not in shown.parts
+
+
+def test_the_page_of_held_out_rows_says_that_they_were_and_that_one_epsilon_paid_for_both():
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (1000, 2))
+    model = eq.LogisticRegression(1.0, domain=eq.Domain(1.0, classes=(0, 1)), random_state=0)
+    found = eq.train_and_evaluate(model, rows, (rows[:, 0] > 0).astype(int), holdout=0.4)
+    text = Outline(page_of(found.certificate)).text
+    assert "held out from its training" in text
+    assert "They had no part in training it: of 1,000 rows" in text
+    assert "The same epsilon paid for the training on the other 600 rows" in text
+    assert "all figures together, and the training of the model" in text
+    assert "nothing in this folder can tell" not in text
+
+
+def test_the_page_of_other_rows_says_nothing_of_held_out_ones(pages):
+    text = Outline(pages("two classes").read_text()).text
+    assert "nothing in this folder can tell" in text
+    assert "held out" not in text
+
+
+@pytest.mark.parametrize(("top", "last"), [(12.0, "12"), (52_000.0, "50,000"), (0.02, "0.02")])
+def test_an_axis_has_numbers_as_people_write_them(top, last):
+    pytest.importorskip("vl_convert")
+    bars = Bars("mean absolute error", "", tuple(Shown(each, 0.9 * each, each, 0, 0) for each in (0.5 * top, top)))
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", still(group_picture(("a", "b"), bars)))
+    assert last in labels
+    assert not [label for label in labels if "e+" in label or "e-" in label]

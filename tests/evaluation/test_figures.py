@@ -75,10 +75,9 @@ def test_a_group_is_seen_by_itself(table):
 
 
 def test_where_noise_drowns_the_answer_it_says_what_it_takes(table):
-    drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 4000.0, 5000)).accuracy
+    drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 800.0, 5000)).accuracy
     assert not drowned.told
-    assert str(drowned).startswith("cannot be told at this budget; it takes about ")
-    assert str(drowned).endswith(" times the epsilon")
+    assert str(drowned) == "cannot be told at this budget; it takes about 9 times the epsilon"
 
 
 def test_several_classes_average_their_recalls():
@@ -242,7 +241,8 @@ def test_whatever_cannot_be_told_says_about_what_it_takes():
         spread = stream.exponential(0.3, 3) * stream.integers(0, 2, 3)
         low, high = np.sort(stream.uniform(0.0, 1.0, 2))
         figure = Figure(0.5 * (low + high), low, high, *spread[:2], bins=spread[2])
-        assert figure.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", figure.verdict))
+        told = re.search(r"cannot be told .* it takes (about (\d|10)|more than 10) times ", figure.verdict)
+        assert figure.told != bool(told)
         found = PopulationInterval(0.0, 0.0, 3 * low - 3, 3 * high, 0.0, 0.0, 0.0, *(spread + 0.01), reach=1.5)
         assert found.told != bool(re.search(r"cannot be told .* it takes about \d+\.\d times", found.verdict))
 

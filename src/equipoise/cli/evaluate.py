@@ -141,6 +141,14 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         "noise": {"law": counts.law, "scale": counts.scale},
         **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
         **{name.replace(" ", "_").lower(): _plain(figure) for name, figure in first_figures(evaluation).items()},
+        **({"by_group": groups} if (groups := _by_group(evaluation)) else {}),
+    }
+
+
+def _by_group(evaluation: "Evaluation") -> dict[str, dict[str, dict[str, float]]]:
+    return {
+        str(group): {name.replace(" ", "_").lower(): _plain(figure)}
+        for group, name, figure in first_of_groups(evaluation)
     }
 
 
@@ -160,6 +168,20 @@ def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":
         return {"mean absolute error": figures.mean_absolute_error, "R2": figures.r2}
     area = {"AUC": figures.auc} if isinstance(figures, TwoClasses) else {}
     return {"accuracy": figures.accuracy, **area}
+
+
+def first_of_groups(evaluation: "Evaluation") -> "list[tuple[str, str, Figure]]":
+    """Return for each group its name and the first figure of its rows: accuracy, of numbers the mean absolute error."""
+    from equipoise.evaluation.regression import Regression
+
+    found = []
+    for place, group in enumerate(evaluation.claim.cells.groups):
+        figures = evaluation.figures([place])
+        if isinstance(figures, Regression):
+            found.append((str(group), "mean absolute error", figures.mean_absolute_error))
+        else:
+            found.append((str(group), "accuracy", figures.accuracy))
+    return found
 
 
 def _further(claim: "EvaluationClaim") -> str:
@@ -188,6 +210,7 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
         *([f"  {DECLARED}"] if declared else []),
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
         *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
+        *(f"  {claim.cells.by} {group}: {told(name, figure)}" for group, name, figure in first_of_groups(evaluation)),
         f"  about release {claim.release}",
         *(f"  mind: {line}" for line in hardly_any(bought.claim.budget)),
     ]

@@ -64,6 +64,14 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
     return {"id" if name == "release" else name: value for name, value in counted(found).items()}
 
 
+def worth_of(planned: "Certificate") -> list[str]:
+    """Return how well a plan's held-out rows will tell how good the model is, as a line of its summary."""
+    from equipoise.planning.held_out import counts_of, worth
+
+    counts = counts_of(planned)
+    return [f"  {'worth':<9} of {counts.n_samples:,} held-out rows, {worth(counts)}"]
+
+
 # Whether a file has more rows, or fewer, is private: it is said of every file that does not tell how many it has.
 DECLARED = ", by the declared n: rows that the file lacks count as rows without values, in either part"
 

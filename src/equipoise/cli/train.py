@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.certify.folder import REPORT
-from equipoise.cli.held_out import evaluated, line_of, plain_of, planned_with, require_holdout
+from equipoise.cli.held_out import evaluated, line_of, plain_of, planned_with, require_holdout, worth_of
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.progress import waiting
@@ -129,6 +129,8 @@ def command(
             bought = purchase(planned, facts, ledger)
             check = _check_line(data, schema, delimiter, private_bounds is not None)
             console.print(told(planned, verbose), markup=False, end="")
+            for line in () if verbose or holdout is None else worth_of(planned):
+                console.print(line, markup=False)
             if as_json and not quiet:
                 plan = json.loads(planned.to_json())
                 print(json.dumps({"plan": plan, **bought.to_plain(), "check": check}, indent=2))

@@ -20,9 +20,11 @@ from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.histogram import require_figures
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import EvaluationRequest, Look, issue_evaluation, noise_on_counts, spent_on
+from equipoise.planning.held_out import require_told
 from equipoise.release import release
 from equipoise.vocabulary.facts import Budget, Label
 from equipoise.vocabulary.numbers import plain, require_count, require_number
+from equipoise.wording import of_type
 
 
 def evaluate(
@@ -138,6 +140,9 @@ def evaluate(
     certificate = issue_evaluation(
         EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), before)
     )
+    if not source.seeded:
+        # A seeded one is an experiment, such as an audit on a row or two, and no spend.
+        require_told(certificate)
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)
 
@@ -176,7 +181,7 @@ def _earlier(given: Any, found: Evaluated, seeded: bool) -> Evaluation:
     _require_two("bins_from", found)
     earlier = Evaluation.load(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(earlier, Evaluation):
-        raise InvalidParameter(asked, f"a {type(earlier).__name__}", "pass what evaluate returned, or its folder")
+        raise InvalidParameter(asked, of_type(earlier), "pass what evaluate returned, or its folder")
     if faults := earlier.certificate.verify():
         # Its counts, and that they were not seeded, are facts only while the certificate holds.
         raise InvalidParameter(asked, f"one whose certificate fails: {faults[0]}", "pass it as it was made")

@@ -43,6 +43,7 @@ from equipoise.planning.evaluation import (
     rest_of,
 )
 from equipoise.vocabulary.facts import Label
+from equipoise.wording import of_type
 
 Array = NDArray[np.float64]
 
@@ -257,7 +258,10 @@ def evaluated(model: Any, by: str = "", positive: Label | None = None) -> Evalua
     evaluated against all others.
     """
     if not isinstance(model, PrivateClassifier | PrivateRegressor):
-        found, remedy = f"a {type(model).__name__}", "pass a fitted classifier or regressor, or the folder of one"
+        found, remedy = (
+            of_type(model),
+            "pass a fitted classifier or regressor, or the folder of one",
+        )
         raise InvalidParameter("a private model that predicts, which can be evaluated", found, remedy)
     check_is_fitted(model, "coef_")
     certificate, labels = model.certificate_, tuple(getattr(model, "classes_", np.array([])).tolist())

@@ -15,7 +15,7 @@ from equipoise.artifact.folder import NO_PAGE, staging_of_evaluation
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, PAGE, REPORT, SCHEMA, manifest_of, text_of
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA, manifest_of, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, PageNotDrawn, ReleaseUnreadable
 from equipoise.evaluation import page
@@ -138,6 +138,11 @@ class Evaluation:
     @classmethod
     def of(cls, contents: Mapping[str, bytes]) -> Self:
         """Return the evaluation in the files of a folder, which were read once."""
+        if MODEL in contents:
+            # The certificate of rows that were held out is in both folders.
+            found = f"the folder of a release, with {MODEL}"
+            remedy = "pass that of its evaluation, which evaluate or train wrote"
+            raise ReleaseUnreadable("the folder of an evaluation", found, remedy)
         if faults := findings_of(dict(contents)).faults:
             raise ReleaseUnreadable("an evaluation as it was made", "; ".join(faults[:3]), "ask for the folder again")
         schema = Schema.from_text(text_of(contents, SCHEMA)) if SCHEMA in contents else None

@@ -11,6 +11,8 @@ Array = NDArray[np.float64]
 LEVEL = 0.95
 # Deviations on either side of a normal number with that chance.
 _SIDES = 1.959963984540054
+# More than so many times nobody estimates from what was drowned.
+_MOST_TIMES = 10
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,22 @@ class Figure:
         Of how many bins' scores it is a figure; 0 if it is one of the rows themselves.
     clipped : bool
         Whether it can be less than `least`, and is then reported as that.
+    reckoned : pair of float, or none, optional
+        By which deviations of sampling and noise the `verdict` reckons, where the two of the estimate rest on counts
+        that noise may have drowned: those that follow from public facts. Empty where none do; by default the two above.
 
     Examples
     --------
     >>> print(Figure(0.81, 0.79, 0.83, sampling=0.009, noise=0.005))
     0.81 [0.79, 0.83] (sampling 0.009, noise 0.005)
     >>> print(Figure(0.5, 0.1, 0.9, sampling=0.02, noise=0.25))
-    cannot be told at this budget; it takes about 2.0 times the epsilon
+    cannot be told at this budget; it takes about 2 times the epsilon
+    >>> print(Figure(0.5, 0.0, 1.0, sampling=0.02, noise=2.5))
+    cannot be told at this budget; it takes more than 10 times the epsilon or the rows
+    >>> print(Figure(0.5, 0.0, 1.0, sampling=0.02, noise=0.25, reckoned=()))
+    cannot be told at this budget; it takes more epsilon or more rows
     >>> print(Figure(0.5, 0.1, 0.9, sampling=0.01, noise=0.02, bins=0.35))
-    cannot be told from bins as wide as these; it takes about 1.7 times as many: more rows or epsilon
+    cannot be told from bins as wide as these; it takes about 2 times as many: more rows or epsilon
     >>> print(Figure(0.86, 0.84, 0.88, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5, binned=13))
     0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
     >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
@@ -66,6 +75,7 @@ class Figure:
     guessing: float = math.inf
     binned: int = field(default=0, kw_only=True)
     clipped: bool = field(default=False, kw_only=True)
+    reckoned: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     @property
     def _extent(self) -> float:
@@ -101,18 +111,29 @@ class Figure:
         return self.clipped and self.low <= self.least
 
     @property
+    def hidden(self) -> bool:
+        """Whether it is not told for what bins hide alone: of scores in these bins it is known, and of the rows not."""
+        return self._short and not self.told
+
+    @property
     def known(self) -> str:
         """What is known where the figure is not told."""
         if self._at_its_least:
             return f"it is at most {self.high:.4g}"
-        return f"it lies between {self.low:.4g} and {self.high:.4g}"
+        between = f"between {self.low:.4g} and {self.high:.4g}"
+        if self.hidden and self.binned:
+            return (
+                f"of scores in {self.binned} bins it lies {between}, and of the scores themselves so much farther off"
+            )
+        return f"it lies {between}"
 
     @property
     def verdict(self) -> str:
         """What to do where the noise, or the few rows, drown the answer; empty where the figure is told.
 
         Noise shrinks like one over epsilon and like one over the number of rows, sampling like one over its root, and
-        what bins hide like one over their number, which grows with rows and epsilon.
+        what bins hide like one over their number, which grows with rows and epsilon. Where sampling is the larger of
+        the two, more rows are what it takes. How much is a whole number, up to ten, and rounded up: an estimate.
         """
         if self.told:
             return ""
@@ -120,18 +141,22 @@ class Figure:
             hidden = f"which hide up to {self.bins:.2g} on either side"
             more = "more rows make more, a look moves them" if self.binned else "more rows or epsilon make more"
             return f"cannot be told from so few bins, {hidden}; {more}"
+        if self.reckoned == ():
+            return "cannot be told at this budget; it takes more epsilon or more rows"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
         if room > 0.0 and self.bins > 0.0 and not self.binned:
-            more = f"it takes about {max(self.bins / room, 1.1):.1f} times as many: more rows or epsilon"
-            return f"cannot be told from bins as wide as these; {more}"
-        if self.sampling < wanted:
-            times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
-            if times > 1.0:
-                return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"
-        share = (self.sampling / wanted) ** 2
-        rows = max(0.5 * (share + math.hypot(share, 2.0 * self.noise / wanted)), 1.1)
-        return f"cannot be told from so few rows at this budget; it takes about {rows:.1f} times the rows"
+            times = _times(self.bins / room)
+            return f"cannot be told from bins as wide as these; it takes {times} as many: more rows or epsilon"
+        sampling, noise = self.reckoned or (self.sampling, self.noise)
+        epsilon = noise / math.sqrt(wanted**2 - sampling**2) if sampling < wanted else math.inf
+        if sampling < noise and epsilon <= _MOST_TIMES:
+            return f"cannot be told at this budget; it takes {_times(epsilon)} the epsilon"
+        share = (sampling / wanted) ** 2
+        rows = 0.5 * (share + math.hypot(share, 2.0 * noise / wanted))
+        if rows <= _MOST_TIMES:
+            return f"cannot be told from so few rows at this budget; it takes {_times(rows)} the rows"
+        return f"cannot be told at this budget; it takes {_times(rows)} the epsilon or the rows"
 
     def __str__(self) -> str:
         """Return the figure in one line, or what it would take."""
@@ -143,6 +168,19 @@ class Figure:
         if self.words:
             parts += f"; {self.words}"
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({parts})"
+
+
+def _times(factor: float) -> str:
+    """Return how many times something is taken, as far as it can be estimated.
+
+    Examples
+    --------
+    >>> _times(0.9), _times(3.2), _times(76.0)
+    ('about 2 times', 'about 4 times', 'more than 10 times')
+    """
+    if factor > _MOST_TIMES:
+        return f"more than {_MOST_TIMES} times"
+    return f"about {max(math.ceil(factor), 2)} times"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from equipoise.planning.issue import issue
 from equipoise.release import Released, release
 from equipoise.release.job import Carried
 from equipoise.vocabulary.facts import Label
+from equipoise.wording import of_type
 
 
 def train_and_evaluate(
@@ -119,7 +120,10 @@ def require_told(certificate: Certificate) -> None:
 def _require(model: Any) -> None:
     """Refuse what cannot be evaluated, or has no proof."""
     if not isinstance(model, PrivateClassifier | PrivateRegressor):
-        found, remedy = f"a {type(model).__name__}", "pass a classifier or regressor of this library, not fitted yet"
+        found, remedy = (
+            of_type(model),
+            "pass a classifier or regressor of this library, not fitted yet",
+        )
         raise InvalidParameter("a private model that predicts, to train and evaluate it", found, remedy)
     domain = model._intake().domain
     refuse_persons("an evaluation on rows that are held out", None, domain)

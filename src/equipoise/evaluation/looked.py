@@ -9,7 +9,7 @@ from equipoise.certify.claims import Noise
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.noise_law import variance
 from equipoise.evaluation.shares import rebalanced
-from equipoise.planning.bins_from import edges_where, seen
+from equipoise.planning.bins_from import edges_where, most_for_accuracy, seen
 from equipoise.planning.evaluation import bins
 from equipoise.planning.laws import deviation_of
 
@@ -17,7 +17,9 @@ from equipoise.planning.laws import deviation_of
 def edges_after(looked: NoisyCounts, reach: tuple[float, float], n_samples: int, noise: Noise) -> tuple[float, ...]:
     """Return the inner edges of bins of margins of two classes, by where an earlier evaluation saw them.
 
-    There are no more bins than without a look.
+    There are no more bins than without a look, and no more than accuracy can carry the noise of: where a model is
+    hardly ever wrong its sampling is small. How often it is the look says up to its own noise, one deviation of which
+    is taken off.
 
     Parameters
     ----------
@@ -40,4 +42,8 @@ def edges_after(looked: NoisyCounts, reach: tuple[float, float], n_samples: int,
     margins = logit(np.clip(looked.edges, 2.0**-1000, 1.0 - 2.0**-53))
     deviation = math.sqrt(variance(looked.law, looked.scale)) * n_samples / looked.n_samples
     found = seen(rows, margins, reach, max(deviation, 1e-6))
-    return edges_where(found, n_samples, deviation_of(noise), bins(n_samples, 2, noise))
+    # Half of the difference of right and wrong, to which every cell that was looked at adds its noise.
+    cut = 1 + int(np.argmin(np.abs(margins)))
+    wrong = float(np.sum(rows[0, cut:]) + np.sum(rows[1, :cut])) - 0.5 * deviation * math.sqrt(looked.counts.size)
+    most = min(bins(n_samples, 2, noise), most_for_accuracy(wrong / n_samples, n_samples, deviation_of(noise)))
+    return edges_where(found, n_samples, deviation_of(noise), most)

@@ -8,7 +8,7 @@ proved.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from equipoise.evaluation.figure import LEVEL, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places, intervals
 from equipoise.evaluation.noise_law import variance
-from equipoise.evaluation.shares import rebalanced
+from equipoise.evaluation.shares import lost, rebalanced
 from equipoise.evaluation.tails import CellNoise, Rows, tails
 
 Array = NDArray[np.float64]
@@ -167,7 +167,9 @@ def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_], error
     influence = kinds.within * (kinds.values - value) * counts.n_samples / total
     reached = kinds.values[(kinds.within * kinds.cells) > 0.0]
     ends = float(np.min(reached)), float(np.max(reached))
-    return figure_of(MeansTest(counts, rows, kinds.apart, kinds.cells), ends, value, influence, error)
+    found = figure_of(MeansTest(counts, rows, kinds.apart, kinds.cells), ends, value, influence, error)
+    drowned = lost(counts, total, float(np.sum(kinds.within * kinds.cells)))
+    return replace(found, reckoned=()) if drowned else found
 
 
 def mean_between(
@@ -195,7 +197,7 @@ def between(lowest: Figure, middle: Figure, highest: Figure) -> Figure:
     value = min(max(middle.value, low), high)
     ends = min(lowest.least, middle.least), max(middle.greatest, highest.greatest)
     bins = max(0.5 * (high - low - (middle.high - middle.low)), 0.0)
-    return Figure(value, low, high, middle.sampling, middle.noise, *ends, bins)
+    return Figure(value, low, high, middle.sampling, middle.noise, *ends, bins, reckoned=middle.reckoned)
 
 
 def figure_of(

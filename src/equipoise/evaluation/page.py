@@ -12,7 +12,7 @@ from equipoise.artifact import page_file
 from equipoise.artifact.findings import bins_words
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims.evaluation import Cells, Evaluation, Looked
+from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut, Looked
 from equipoise.certify.folder import CERTIFICATE, PAGE, SCHEMA, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import ReleaseUnreadable
@@ -112,6 +112,9 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         bars=bars_of(counts, cells),
         left_out=max(len(cells.groups) - MOST_GROUPS, 0),
         looked=_cells_of_a_look(certificate),
+        further=claim.further_noise.dimension if claim.further_noise else 0,
+        further_scale=claim.further_noise.scale if claim.further_noise else 0.0,
+        held_out_of=certificate.n_samples if isinstance(certificate.claim, HeldOut) else 0,
     )
 
 
@@ -132,7 +135,8 @@ def _shown(figure: Figure, share: bool = False) -> Shown:
         # No evaluation is lost for numbers that are none.
         words = "cannot be told from these counts"
         return Shown(figure.least, figure.least, figure.greatest, 0.0, 0.0, words, share)
-    return Shown(*parts, figure.verdict, share, "" if figure.verdict else figure.words)
+    note, within = "" if figure.verdict else figure.words, 0.0 if figure.binned else figure.bins
+    return Shown(*parts, figure.verdict, share, note, within, figure.hidden)
 
 
 def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:

@@ -31,6 +31,7 @@ from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.numbers import require_count, require_number
+from equipoise.wording import of_type
 
 Array = NDArray[np.float64]
 
@@ -102,7 +103,7 @@ def population_intervals(
     """
     given: Any = load(model) if isinstance(model, str | os.PathLike) else model
     if not isinstance(given, PrivateLinearModel):
-        found, remedy = f"a {type(given).__name__}", "pass a fitted private model, or the folder of one"
+        found, remedy = of_type(given), "pass a fitted private model, or the folder of one"
         raise InvalidParameter("a private linear model", found, remedy)
     check_is_fitted(given, "coef_")
     if not 0.0 < level < 1.0:

@@ -23,6 +23,7 @@ from equipoise.planning.prevalence import counts_of, issue_prevalence, shares_of
 from equipoise.release import release
 from equipoise.vocabulary.facts import Budget, Domain, Label
 from equipoise.vocabulary.numbers import require_count
+from equipoise.wording import of_type
 
 Array = NDArray[np.float64]
 
@@ -196,7 +197,7 @@ def _declared(domain: Any) -> Domain:
         domain.require_complete(ignoring=("n",))
         return domain.domain
     if not isinstance(domain, Domain):
-        found = f"a {type(domain).__name__}"
+        found = of_type(domain)
         raise InvalidParameter(ASKED, found, "pass a Domain(..., classes=(0, 1)), or a Schema whose target has classes")
     return domain
 

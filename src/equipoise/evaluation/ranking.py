@@ -19,10 +19,13 @@ from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places, intervals
 from equipoise.evaluation.means import estimated_chances, tilted
 from equipoise.evaluation.noise_law import variance
-from equipoise.evaluation.shares import NUISANCE, SharesTest, rebalanced
+from equipoise.evaluation.shares import NUISANCE, SharesTest, rebalanced, seen
 from equipoise.evaluation.tails import CellNoise, Rows, tails
 
 Array = NDArray[np.float64]
+
+# Bins that hold no rows have as much noise, and count for more than those in the middle: so much more is its variance.
+_MARGIN = 4.0
 
 
 def above(bins: int) -> Array:
@@ -112,5 +115,24 @@ def pairs(counts: NoisyCounts, kernels: Sequence[Array], groups: Sequence[int]) 
         mean = np.sum(chances * influence, axis=1)
         sampling += (np.sum(chances * influence**2, axis=1) - mean**2) / np.maximum(total, 1.0)
         noise += variance(counts.law, counts.scale) * np.sum(influence**2, axis=1) / np.maximum(total, 1.0) ** 2
+    facts = _reckoned(counts, kernel, min(float(totals[0][0]), float(totals[1][0])))
     found = zip(value, low, high, np.sqrt(sampling), np.sqrt(noise), strict=True)
-    return [Figure(*(float(number) for number in each)) for each in found]
+    return [
+        Figure(*map(float, each), reckoned=tuple(map(float, fact))) for each, fact in zip(found, facts, strict=True)
+    ]
+
+
+def _reckoned(counts: NoisyCounts, kernel: Array, rare: float) -> Array:
+    """Return the deviations (kernels x sampling and noise) for rows that lie evenly in all bins, by public facts.
+
+    All but one: how many rows of the rarer class are `seen`, of which there are as many as of the other at most.
+    """
+    bins, every = kernel.shape[1], float(counts.counts.size)
+    drawn = variance(counts.law, counts.scale)
+    deviation = np.sqrt(bins * (1.0 - bins / every) * drawn)
+    of_rare = float(seen(np.array(rare), deviation, 0.5 * counts.n_samples))
+    others = max(counts.n_samples - of_rare, 1.0)
+    moved = np.mean((np.mean(kernel, axis=2) - np.mean(kernel, axis=(1, 2))[:, None]) ** 2, axis=1)
+    sampling = moved * (1.0 / of_rare + 1.0 / others)
+    noise = moved * bins * drawn * (1.0 / of_rare**2 + 1.0 / others**2)
+    return np.asarray(np.sqrt(np.stack([sampling, _MARGIN * noise], axis=1)))

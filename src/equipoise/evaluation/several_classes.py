@@ -16,7 +16,7 @@ from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.means import mean_between
 from equipoise.evaluation.noise_law import variance
-from equipoise.evaluation.shares import Cells, Share, SharesTest, rebalanced, shares
+from equipoise.evaluation.shares import Cells, Share, SharesTest, lost, rebalanced, shares
 from equipoise.evaluation.two_classes import LEAST_SCORE
 from equipoise.planning.evaluation import SHARE_OF_ROWS
 from equipoise.vocabulary.facts import Label
@@ -116,7 +116,10 @@ class SeveralClasses:
         sampling, noise = (np.array([getattr(each, part) for each in recall.figures]) for part in ("sampling", "noise"))
         found = mean_of_shares(tests.ratios(recall.low, recall.high), recall.low, recall.high, noise)
         value, low, high, *spread = (*found, *(np.linalg.norm(part) / self.classes for part in (sampling, noise)))
-        return Figure(float(value), float(low), float(high), *map(float, spread))
+        drowned = [
+            lost(self.counts, *each) for each in zip(tests.whole, tests.cells[:, 0] + tests.cells[:, 1], strict=True)
+        ]
+        return Figure(float(value), float(low), float(high), *map(float, spread), reckoned=() if any(drowned) else None)
 
     @cached_property
     def confusion(self) -> tuple[tuple[Figure, ...], ...]:

@@ -145,6 +145,44 @@ class SharesTest:
         spread = np.sum(weights**2 * self.cells, axis=1) * variance(self.counts.law, self.counts.scale)
         return np.asarray(np.sqrt(spread) / np.maximum(self.whole, 1.0))
 
+    def reckoned(self) -> Array:
+        """Return the deviations (shares x sampling and noise) of shares of a half, by public facts and sizes of wholes.
+
+        Sampling has no larger one. Where the number of rows in a whole is noisy it is taken for what is `seen` of it.
+        """
+        inside, every = self.cells[:, 0] + self.cells[:, 1], np.sum(self.cells, axis=1)
+        drawn = variance(self.counts.law, self.counts.scale)
+        spread = np.sqrt(inside * (1.0 - inside / every) * drawn)
+        whole = seen(self.whole, spread, float(self.counts.n_samples))
+        return np.stack(
+            [0.5 / np.sqrt(whole), self.noise(np.full(len(whole), 0.5)) * np.maximum(self.whole, 1.0) / whole], axis=1
+        )
+
+
+# Below so many deviations of its noise a number of rows says nothing.
+_UNSEEN = 2.0
+
+
+def seen(rows: Array, deviation: Array, n_samples: float) -> Array:
+    """Return how many rows to reckon with where noise of this deviation may have drowned their number.
+
+    One deviation more than their number reads, and two at least: what it would take to tell something of them is rather
+    named too small than too large, for whoever follows it sees more.
+
+    Examples
+    --------
+    >>> seen(np.array([-30.0, 50.0, 2000.0]), np.array([40.0, 40.0, 40.0]), 500.0)
+    array([ 80.,  90., 500.])
+    """
+    return np.asarray(np.clip(np.maximum(rows + deviation, _UNSEEN * deviation), 1.0, n_samples))
+
+
+def lost(counts: NoisyCounts, rows: float, cells: float) -> bool:
+    """Return whether the rows in so many cells are lost in the noise of their number."""
+    every = float(np.sum(counts.possible))
+    deviation = float(np.sqrt(cells * (1.0 - cells / every) * variance(counts.law, counts.scale)))
+    return rows < _UNSEEN * deviation
+
 
 def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
     """Return shares of rows with their intervals.
@@ -162,4 +200,8 @@ def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
     value = tests.values(low, high)
     noise = tests.noise(value)
     sampling = np.sqrt(value * (1.0 - value) / np.maximum(tests.whole, 1.0))
-    return [Figure(*(float(number) for number in each)) for each in zip(value, low, high, sampling, noise, strict=True)]
+    found = zip(value, low, high, sampling, noise, strict=True)
+    return [
+        Figure(*map(float, each), reckoned=tuple(map(float, facts)))
+        for each, facts in zip(found, tests.reckoned(), strict=True)
+    ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.planning.evaluation import FEWEST
+from equipoise.planning.evaluation import FEWEST, MOST
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ _SEEN = 1.5
 _SHIFTS, _MIDDLE, _WIDTH = np.linspace(-3.0, 3.0, 61), 1.0, 0.8
 # Deviations on either side of a normal number with a chance of 95 %.
 _SIDES = 1.96
+# The interval of accuracy may be so many times as wide as without noise, where six bins or more allow it.
+_WIDER = 1.3
 # Rounds in which the price of noise is found: it follows from how much there is.
 _ROUNDS = 6
 
@@ -97,6 +99,32 @@ def seen(rows: Array, margins: Array, reach: tuple[float, float], deviation: flo
     weights = np.exp(fits - np.max(fits))
     weights /= np.sum(weights)
     return Seen(grid, (law, weights @ tilted), common, float(weights @ fitted))
+
+
+def most_for_accuracy(wrong: float, n_samples: int, deviation: float) -> int:
+    """Return how many bins leave accuracy's interval at most 1.3 times as wide as without noise; six at least.
+
+    Accuracy is ``(right - wrong)/2`` over all cells, up to a public constant: of so many bins its noise has the
+    variance ``bins deviation^2 / 2`` rows, whatever it is. Sampling has ``n accuracy (1 - accuracy)``, which is little
+    where a model is hardly ever wrong.
+
+    Parameters
+    ----------
+    wrong : float
+        About which share of the rows the model gets wrong.
+    n_samples : int
+        How many rows are counted.
+    deviation : float
+        That of the noise on a count.
+
+    Examples
+    --------
+    >>> [most_for_accuracy(wrong, 10_000, 6.3) for wrong in (0.2, 0.05, 0.03, 0.01, -0.01)]
+    [50, 17, 10, 6, 6]
+    """
+    share = min(max(wrong, 0.0), 0.5)
+    sampling = n_samples * share * (1.0 - share)
+    return round(min(max(2.0 * (_WIDER**2 - 1.0) * sampling / deviation**2, FEWEST), MOST))
 
 
 def edges_where(found: Seen, n_samples: int, deviation: float, most: int) -> tuple[float, ...]:

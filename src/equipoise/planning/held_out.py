@@ -76,19 +76,40 @@ def require_enough(counts: Evaluation, n_samples: int) -> None:
     n_samples : int
         Of how many rows they were held out.
     """
-    within = known_within(counts)
-    if within < 0.5:
+    if known_within(counts) < 0.5:
         return
-    # Where `known_within` is a quarter: n^2 = (4 * 1.96)^2 (n / 4 + drawn).
-    square = (4 * _SIDES) ** 2
-    enough = math.ceil(square / 8 + math.sqrt((square / 8) ** 2 + square * _drawn(counts)))
+    enough = _enough(counts)
     share = math.ceil(1000 * enough / n_samples) / 1000
-    rows = f"{counts.n_samples} of {n_samples} rows"
-    found = f"{rows}, by which {_known_best(counts)} would be known to within {min(within, 1.0):.2f}"
+    found = _too_few(counts, f"{counts.n_samples} of {n_samples} rows")
     remedy = "train on all of them (no holdout) and evaluate on another table, or pass a larger epsilon"
     if share < 1:
         remedy = f"hold out {enough} rows or more, a share of {share:g}; or {remedy}"
     raise InvalidParameter("held-out rows that can tell something at this budget", found, remedy)
+
+
+def counts_of(plan: Certificate) -> Evaluation:
+    """Return what figures will follow from: of a first look and counts the counts, which come last."""
+    return [claim for claim in plan.claim.nodes() if isinstance(claim, Evaluation)][-1]
+
+
+def require_told(plan: Certificate) -> None:
+    """Refuse an evaluation of which nothing could be told, by the same rule: it would be paid for all the same."""
+    counts = counts_of(plan)
+    if known_within(counts) >= 0.5:
+        found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}")
+        remedy = f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
+        raise InvalidParameter("rows that can tell something at this budget", found, remedy)
+
+
+def _too_few(counts: Evaluation, rows: str) -> str:
+    return f"{rows}, by which {_known_best(counts)} would be known to within {min(known_within(counts), 1.0):.2f}"
+
+
+def _enough(counts: Evaluation) -> int:
+    """Return of how many rows the figure that is known best is known to within a quarter."""
+    # n^2 = (4 * 1.96)^2 (n / 4 + drawn).
+    square = (4 * _SIDES) ** 2
+    return math.ceil(square / 8 + math.sqrt((square / 8) ** 2 + square * _drawn(counts)))
 
 
 @remembered(most=1024)
@@ -138,14 +159,15 @@ def _dealt(trained: int, counts: Evaluation, public_seed: int) -> Section:
         "- a replaced row lies in one of the two parts, so that both together cost what the dearer one does (N3)",
         f"- held-out rows are counted by what the released model says of them, with {counts.law} noise of scale "
         f"{counts.scale:.6g} on every count, a standard deviation of {deviation_of(counts.noise):.6g} rows (N4)",
-        _worth(counts),
+        f"- {worth(counts)}",
         *further_words(counts),
     )
 
 
-def _worth(counts: Evaluation) -> str:
+def worth(counts: Evaluation) -> str:
+    """Return in words how well the figure that is known best will be known."""
     within, figure = known_within(counts), _known_best(counts)
     if within >= 0.5:
-        return f"- so few rows tell nothing at this budget: {figure} could be anything"
+        return f"so few rows tell nothing at this budget: {figure} could be anything"
     few = ", and most figures cannot be told" if within > 0.25 else ""
-    return f"- {figure} will be known to within about {within:.2g}{few}"
+    return f"{figure} will be known to within about {within:.2g}{few}"

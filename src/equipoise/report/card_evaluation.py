@@ -61,19 +61,19 @@ def evaluated(evaluation: Mapping[str, Any] | None, signer: str) -> Sequence[Sec
 
 
 def _shown(figure: Mapping[str, Any]) -> Shown:
-    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share", "note")
+    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share", "note", "bins", "hidden")
     return Shown(**{name: figure[name] for name in fields})
 
 
 def _told(figure: Mapping[str, Any]) -> str:
     """Return a figure and its interval; where it cannot be told, what it would take."""
     shown = _shown(figure)
-    return f"{shown.verdict or shown.text} ({shown.interval})" + (f"; {shown.note}" if shown.note else "")
+    return f"{shown.verdict or shown.text} ({shown.known})" + (f"; {shown.note}" if shown.note else "")
 
 
 def _between(shown: Shown) -> str:
     """Return a figure of a curve and its interval; the interval alone where that leaves the answer open."""
-    return shown.interval if shown.verdict else f"{shown.text} ({shown.interval})"
+    return shown.known if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _some(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

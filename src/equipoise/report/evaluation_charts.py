@@ -104,7 +104,7 @@ def _drawn(shown: tuple[dict[str, Any], dict[str, Any]], records: Sequence[Recor
 
 def by_group(rows: Sequence[Record], title: str, share: bool, least: float) -> str:
     """Return a bar a group with its interval; rows have the keys label, name, value, low, high and told."""
-    plain = {"axis": {"tickCount": 5, "format": "~%" if share else ",~g"}}
+    plain = {"axis": {"tickCount": 5, "format": "~%" if share else ",~r"}}
     settings = SHARES if share and least == 0 else plain
     form = ".1%" if share else ".4g"
     axis = {"labelLimit": 150, "grid": False, "ticks": False}

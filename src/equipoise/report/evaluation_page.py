@@ -61,14 +61,20 @@ def _list(title: str, entries: Sequence[str]) -> str:
 def _summary(record: EvaluationRecord) -> str:
     first = record.lines[0]
     named = f"“{record.target}”" if record.target else "its target"
-    ways = f"counted once, with noise, in {record.cells:,} public cells; every number below follows from those counts."
+    ways = f"counted with noise in {record.cells:,} public cells; every number below follows from those counts."
+    if record.further:
+        ways = (
+            f"counted with noise in {record.cells:,} public cells, and once more, {_by_what(record)}, in "
+            f"{record.further:,} with more noise; every number below follows from these counts."
+        )
     if record.looked:
         ways = (
             f"counted twice, with noise: in {record.looked:,} public cells, to see where scores are, and in "
             f"{record.cells:,} whose bins follow from that look; every number below follows from the second counts."
         )
     tried = (
-        f"A released model that predicts {named} was tried on {record.n_samples:,} rows that stay private. They were "
+        f"A released model that predicts {named} was tried on {record.n_samples:,} rows that stay private"
+        f"{' and were held out from its training' if record.held_out_of else ''}. They were "
     )
     head = "<h1>How good is it?</h1>" + paragraph(tried + ways, "soft")
     if words := against_the_rest(record.labels):
@@ -89,16 +95,26 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _by_what(record: EvaluationRecord) -> str:
+    if record.task == "regression":
+        return "by the true number, for R2"
+    return "by the score of the true class, for log loss, Brier score and prediction sets"
+
+
 def _facts(record: EvaluationRecord) -> str:
     among = f"one of {len(record.labels):,} classes" if record.labels else "a number"
     if against_the_rest(record.labels):
         among = f"{record.labels[1]} or not"
     made = f"evaluation {record.evaluation_id}"
+    counts = f"scale {number(record.scale)}, {record.cells:,} counts"
+    if record.further:
+        counts += f"; scale {number(record.further_scale)}, {record.further:,} more"
+    bought = "all figures together" + (", and the training of the model" if record.held_out_of else "")
     entries = [
         ("predicts", record.target or among, among if record.target else ""),
         ("tried on", f"{record.n_samples:,} rows", "declared, public"),
-        ("what it cost", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", "all figures together"),
-        ("noise on every count", record.law, f"scale {number(record.scale)}, {record.cells:,} counts"),
+        ("what it cost", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", bought),
+        ("noise on every count", record.law, counts),
         ("about the release", record.release or "none that has an id", ""),
         ("made", record.made or "a plan", made if record.made else ""),
     ]
@@ -110,21 +126,31 @@ def _facts(record: EvaluationRecord) -> str:
 
 
 def _figures(record: EvaluationRecord) -> str:
-    header = ("figure", "value", "interval of 95 %", "sampling", "noise", "what it is")
-    rows = [
-        (line.name, line.figure.text, line.figure.interval, *line.figure.parts, _words(line.meaning, line.figure))
-        for line in record.lines
-    ]
+    with_bins = any(line.figure.bins for line in record.lines)
+    bins = ("bins",) if with_bins else ()
+    header = ("figure", "value", "interval of 95 %", "sampling", "noise", *bins, "what it is")
+    rows = []
+    for line in record.lines:
+        shown = line.figure
+        widths = (*shown.parts, shown.width_of_bins) if with_bins else shown.parts
+        rows.append((line.name, shown.text, shown.interval, *widths, _words(line.meaning, shown)))
     note = (
         "The interval counts both that other rows might have been drawn (sampling) and the noise that privacy needs; "
         "the two columns say how much each alone would scatter the value, as a standard deviation. More rows shrink "
         "both, a larger epsilon the noise alone."
     )
+    if with_bins:
+        note += (
+            " Rows of one bin are not told apart, which makes the interval longer on either side by what stands under "
+            "bins; more rows or a larger epsilon make more and narrower ones."
+        )
     return f"<h2>In numbers</h2>{table(header, rows, note, caption='Each with an interval', texts=['what it is'])}"
 
 
 def _words(meaning: str, shown: Shown) -> str:
     more = shown.verdict or shown.note
+    if shown.known != shown.interval:
+        more += "; the interval is that of binned scores"
     return f"{_sentence(meaning)}. {_sentence(more)}." if more else f"{_sentence(meaning)}."
 
 
@@ -162,7 +188,7 @@ def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
 
 
 def _with_interval(shown: Shown) -> str:
-    return shown.interval if shown.verdict else f"{shown.text} ({shown.interval})"
+    return shown.known if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _calibration(record: EvaluationRecord, drawn: dict[str, str]) -> str:
@@ -254,7 +280,7 @@ def _groups(record: EvaluationRecord, drawn: dict[str, str]) -> str:
 
 
 def _words_of(shown: Shown) -> str:
-    return f"{shown.interval}: {shown.verdict}" if shown.verdict else f"{shown.text} ({shown.interval})"
+    return f"{shown.known}: {shown.verdict}" if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _caption(bars: Bars) -> str:
@@ -283,6 +309,13 @@ def _reading(record: EvaluationRecord) -> str:
         "had no part in making or choosing it. On the rows of the training they would flatter; nothing in this folder "
         "can tell."
     )
+    if record.held_out_of:
+        words = (
+            "The figures say how good the model would be on further rows like these, if these were drawn at random. "
+            f"They had no part in training it: of {record.held_out_of:,} rows a public permutation dealt these to the "
+            "evaluation and the others to the training, and the certificate is that of both. Who chose this model "
+            "among several by such figures has to reckon with the best of them looking better than it is."
+        )
     return f"<h2>How to read it</h2>{paragraph(words)}{paragraph('About the intervals: ' + kinds[record.task])}"
 
 
@@ -295,12 +328,20 @@ def _privacy(record: EvaluationRecord) -> str:
         if record.ledger
         else "It was not recorded in a ledger: nothing keeps count of what else was released about these rows."
     )
+    both = (
+        f"The same epsilon paid for the training on the other {record.held_out_of - record.n_samples:,} rows: each "
+        "row is in one of the two parts, so that both together cost what one does (N3). "
+        if record.held_out_of
+        else ""
+    )
+    released = "model and counts together" if record.held_out_of else "counts"
+    theorem = f"N3 and {record.theorem}" if record.held_out_of else record.theorem
     words = (
         f"({number(record.epsilon)}, {number(record.delta)})-differential privacy, {record.adjacency}, by "
-        f"{record.theorem}: exchange one row for another, and any counts are at most {times} times as likely as "
+        f"{theorem}: exchange one row for another, and any {released} are at most {times} times as likely as "
         f"before{extra}. Who knows every other row, and two candidates for the last, names the right one in no more "
-        f"than {percent(record.guess)} of cases; tossing a coin, in half of them. The claim is {record.grade}. It adds "
-        f"to whatever else was released about the same rows. {recorded}"
+        f"than {percent(record.guess)} of cases; tossing a coin, in half of them. The claim is {record.grade}. "
+        f"{both}It adds to whatever else was released about the same rows. {recorded}"
     )
     return f"<h2>What the people in these rows were promised</h2>{paragraph(words)}"
 

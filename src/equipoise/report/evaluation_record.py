@@ -15,7 +15,8 @@ class Shown:
     """A number with its interval of 95 %, and what rows and noise contribute to it.
 
     `verdict` says what it would take where the interval leaves the answer open, and is empty otherwise. A `share` is
-    written in percent. `note` says what bins hide of a figure of binned scores.
+    written in percent. `note` says what bins hide of a figure of binned scores. `bins` is by how much rows that lie in
+    one bin lengthen the interval on either side, and `hidden` is whether bins alone keep the figure from being told.
 
     Examples
     --------
@@ -34,10 +35,14 @@ class Shown:
     verdict: str = ""
     share: bool = False
     note: str = ""
+    bins: float = 0.0
+    hidden: bool = False
 
     @property
     def text(self) -> str:
-        """The value, to two digits of half its interval's width; or that it cannot be told."""
+        """The value, to two digits of half its interval's width; or that, or why, it cannot be told."""
+        if self.hidden:
+            return "hidden by bins"
         return "cannot be told" if self.verdict else self._written(self.value, round)
 
     @property
@@ -46,11 +51,24 @@ class Shown:
         return f"{self._written(self.low, math.floor)} to {self._written(self.high, math.ceil)}"
 
     @property
+    def known(self) -> str:
+        """The interval; where it is short and the figure hidden all the same, what it is one of."""
+        return f"{self.interval} of binned scores" if self.hidden and not self.bins else self.interval
+
+    @property
     def parts(self) -> tuple[str, str]:
         """The deviations that are due to sampling and to noise; sampling is not known where the value is not."""
+        sampling, noise = self._part(self.sampling), self._part(self.noise)
+        return "not known" if self.verdict and not self.hidden else sampling, noise
+
+    @property
+    def width_of_bins(self) -> str:
+        """By how much bins lengthen the interval on either side."""
+        return self._part(self.bins)
+
+    def _part(self, part: float) -> str:
         times, unit = (100, PERCENT) if self.share else (1, "")
-        sampling, noise = (f"{number(float(f'{times * part:.2g}'))}{unit}" for part in (self.sampling, self.noise))
-        return "not known" if self.verdict else sampling, noise
+        return f"{number(float(f'{times * part:.2g}'))}{unit}"
 
     def _written(self, value: float, rounded: Callable[[float], int]) -> str:
         times, unit = (100.0, PERCENT) if self.share else (1.0, "")
@@ -134,6 +152,10 @@ class EvaluationRecord:
         The column of groups, their names, and what is shown for each.
     left_out : int
         So many further groups the page has no room for.
+    further, further_scale :
+        In how many cells rows were counted once more, and with noise of which scale; 0 where they were not.
+    held_out_of : int
+        Of how many rows, the others of which trained the model, these were held out; 0 where they were not.
     """
 
     task: str
@@ -172,3 +194,6 @@ class EvaluationRecord:
     left_out: int = 0
     # The cells of a first look, from whose counts bins follow; 0 without one.
     looked: int = 0
+    further: int = 0
+    further_scale: float = 0.0
+    held_out_of: int = 0
