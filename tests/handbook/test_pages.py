@@ -84,6 +84,8 @@ def test_a_page_becomes_a_notebook_of_its_prose_and_its_blocks() -> None:
         ("a < b > c", "a<b>c"),
         ("sqrt(2 Y^2 / mu)", "2Y2/μ"),
         ("sum_{i=1}^n z_i", "∑i=1nzi"),
+        ("l(., z')", "l(·,z′)"),
+        ("e := 2 eta", "e:=2η"),
     ],
 )
 def test_signs_of_a_formula_are_those_of_the_field(written: str, shown: str) -> None:
@@ -94,6 +96,24 @@ def test_signs_of_a_formula_are_those_of_the_field(written: str, shown: str) -> 
 @pytest.mark.parametrize("code", ["certify.curves", "row_norm=1.0", "tests/test_catalogue.py", "equipoise verify"])
 def test_names_of_the_code_stay_code(code: str) -> None:
     assert mathematics.rendered(f"see `{code}` there") == f"see `{code}` there"
+
+
+def test_a_definition_has_one_sign() -> None:
+    assert "<mo>:=</mo>" in mathematics.mathml("p := q", display=True, words=True)
+
+
+def test_greek_names_before_a_hyphen_are_letters_and_code_stays_code() -> None:
+    written = "If `F` is mu-strongly convex, `beta-name` and docs/mu-page.md stay."
+    shown = mathematics.rendered(written)
+    assert "<math><mi>μ</mi></math>-strongly convex" in shown
+    assert "β" not in shown
+    assert "docs/mu-page.md" in shown
+
+
+def test_no_letter_of_a_proof_stays_unrendered_for_a_hyphen_or_a_place() -> None:
+    for page in (ROOT / "docs" / "proofs").glob("*.md"):
+        shown = mathematics.rendered(page.read_text())
+        assert re.findall(r"(?<![\w`/-])(?:mu|rho|beta|epsilon|delta)-[a-z]+|`\w'?\(\., \w+'?\)`", shown) == [], page.name
 
 
 def test_no_formula_of_the_proofs_loses_a_sign() -> None:
