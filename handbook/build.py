@@ -35,11 +35,12 @@ def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) ->
         attained = witnesses.found(ROOT, source.parent / "witnesses")
     # A page waits for a process of its own, and pages wait side by side.
     with ThreadPoolExecutor(os.cpu_count()) as side_by_side:
-        texts = list(side_by_side.map(partial(_run, source), pages) if run_blocks else (p.read_text() for p in pages))
-    for page, text in zip(pages, texts, strict=True):
-        name = page.relative_to(source).as_posix()
+        outputs = list(side_by_side.map(partial(_run, source, run_blocks), pages))
+    for page, printed in zip(pages, outputs, strict=True):
+        name, written = page.relative_to(source).as_posix(), page.read_text()
+        text = executed.with_outputs(written, printed)
         if name in NOTEBOOKS:
-            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(page.read_text()))
+            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(written, printed))
             heading, rest = text.split("\n", 1)
             text = f'{heading}\n\n<a href="{page.stem}.ipynb" download>This page as a notebook</a>\n{rest}'
         if name.startswith("proofs/"):
@@ -52,11 +53,14 @@ def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) ->
     _complete_contents(source)
 
 
-def _run(source: Path, page: Path) -> str:
-    """Return a page with what its blocks printed."""
+def _run(source: Path, run_blocks: bool, page: Path) -> list[str]:
+    """Return what the blocks of a page printed; nothing for each where they are not run."""
     name = page.relative_to(source).as_posix()
+    blocks = executed.blocks_of(page.read_text())
+    if not run_blocks:
+        return [""] * len(blocks.python)
     print(name, flush=True)
-    return executed.with_outputs(page.read_text(), name)
+    return executed.run(blocks, name)
 
 
 def _linked(text: str, name: str, files: Path) -> str:

@@ -41,39 +41,65 @@ def test_tests_that_pages_name_exist() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def run(page: str) -> list[str]:
+    return executed.run(executed.blocks_of(page), "page.md")
+
+
 def test_a_block_that_fails_stops_the_build() -> None:
     with pytest.raises(executed.BlockFailed, match="ZeroDivisionError"):
-        executed.with_outputs("```python\n1 / 0\n```\n", "page.md")
+        run("```python\n1 / 0\n```\n")
 
 
 def test_what_a_block_prints_and_its_last_value_stand_below_it() -> None:
-    page = "<!-- setup\nx = 2\n-->\n```python\nprint('seen')\nx + 1\n```\n"
-    assert executed.with_outputs(page, "page.md") == "```python\nprint('seen')\nx + 1\n```\n\n```text\nseen\n3\n```\n"
+    page = "```python\nx = 2\n```\n```python\nprint('seen')\nx + 1\n```\n"
+    shown = "```python\nx = 2\n```\n```python\nprint('seen')\nx + 1\n```\n\n```text\nseen\n3\n```\n"
+    assert executed.with_outputs(page, run(page)) == shown
 
 
 def test_an_excused_block_is_not_run_and_the_reader_is_told() -> None:
     page = "<!-- not run: it needs a cluster -->\n```python\n1 / 0\n```\n"
-    assert "*This block was not run: it needs a cluster.*" in executed.with_outputs(page, "page.md")
+    assert "*This block was not run: it needs a cluster.*" in executed.with_outputs(page, run(page))
 
 
 def test_packages_of_a_page_come_before_all_others_and_must_be_there(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(executed, "ROOT", tmp_path)
     page = "<!-- packages .older -->\n```python\nimport numpy\nnumpy.__version__\n```\n"
     with pytest.raises(executed.BlockFailed, match=r"make \.older/\.ready"):
-        executed.with_outputs(page, "page.md")
+        run(page)
     (tmp_path / ".older").mkdir()
     (tmp_path / ".older" / "numpy.py").write_text('__version__ = "as it was"\n')
-    assert "```text\nas it was\n```" in executed.with_outputs(page, "page.md")
-    assert "packages" not in executed.notebook(page)
+    printed = run(page)
+    assert "```text\nas it was\n```" in executed.with_outputs(page, printed)
+    assert "packages" not in executed.notebook(page, printed)
 
 
-def test_a_page_becomes_a_notebook_of_its_prose_and_its_blocks() -> None:
-    cells = json.loads(executed.notebook("# Title\n\n```python\n1\n```\nend\n"))["cells"]
+FOLDED = "# Title\n\n<details>\n<summary>Rows</summary>\n\n```python\nx = 1\n```\n\n</details>\n\n"
+BESIDE = '<div class="beside"><div>\n\n```python\nx\n```\n\n</div><div>\n\n```sh\nls\n```\n\n</div></div>\n\nend\n'
+
+
+def test_a_page_becomes_a_notebook_of_its_prose_and_its_blocks_with_what_they_printed() -> None:
+    written = executed.notebook(FOLDED + BESIDE, run(FOLDED + BESIDE))
+    cells = json.loads(written)["cells"]
     assert [(cell["cell_type"], "".join(cell["source"])) for cell in cells] == [
-        ("markdown", "# Title"),
-        ("code", "1"),
+        ("markdown", "# Title\n\n*Rows*"),
+        ("code", "x = 1"),
+        ("code", "x"),
+        ("markdown", "```sh\nls\n```\n"),
         ("markdown", "end"),
     ]
+    assert [cell["outputs"] for cell in cells if cell["cell_type"] == "code"] == [
+        [],
+        [{"output_type": "stream", "name": "stdout", "text": ["1\n"]}],
+    ]
+    # Since version 4.5 every cell has a name, and the same page has the same notebook.
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    assert written == executed.notebook(FOLDED + BESIDE, run(FOLDED + BESIDE))
+
+
+def test_no_block_is_hidden_from_the_reader() -> None:
+    """Python of a page stands in blocks: what a comment held would run where no reader sees it."""
+    hidden = [page.name for page in PAGES if re.search(r"<!--(?:(?!-->).)*\n\s*(?:import|from) ", page.read_text(), re.S)]
+    assert hidden == []
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,20 @@ def command(
         if sys.stdout.isatty():
             # A program or a proof is no Markdown, and would be set as one line.
             code = PurePosixPath(name).suffix in TEXTS
-            Console().print(text if code else Markdown(text), markup=False, highlight=False)
+            Console().print(text if code else Markdown(unfolded(text)), markup=False, highlight=False)
         else:
             print(text, end="")
+
+
+def unfolded(text: str) -> str:
+    r"""Return a page with the words over what a site folds: a terminal folds nothing, and would leave them out.
+
+    Examples
+    --------
+    >>> unfolded("<details>\n<summary>Rows</summary>\n")
+    '<details>\n\n*Rows*\n'
+    """
+    return re.sub(r"^<summary>(.*)</summary>$", r"\n*\1*", text, flags=re.MULTILINE)
 
 
 def documents() -> Path:
