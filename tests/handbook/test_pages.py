@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handbook import accessible, evidence, executed, house, mathematics
+from handbook import accessible, commands, evidence, executed, house, mathematics
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -24,6 +24,41 @@ def test_the_drawn_house_is_that_of_the_code_with_every_room() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
 def test_every_block_of_commands_is_run_by_a_test_or_says_why_not(page: Path) -> None:
     assert executed.unexcused(page.read_text()) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
+def test_every_line_of_commands_names_what_the_program_has(page: Path) -> None:
+    assert [found for line in commands.shown(page.read_text()) if (found := commands.fault(line))] == []
+
+
+def test_lines_of_commands_are_found_in_both_sorts_of_blocks() -> None:
+    lines = {page.stem: list(commands.shown(page.read_text())) for page in PAGES}
+    assert "equipoise reproduce intrinsic-privacy --quick" in lines["reproduce"]
+    assert 'equipoise train ... --sign office.key --by "Data office, St. Anna"' in lines["release"]
+    assert any(line.startswith("equipoise train people.csv") for line in lines["tutorial"])
+    assert sum(map(len, lines.values())) > 60
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("equipoise reproduse", "equipoise has no reproduse"),
+        ("equipoise reproduce NAME --fast", "equipoise reproduce has no --fast"),
+        ("equipoise ledger make people", "equipoise ledger has no make"),
+        ("equipoise ledger create people --epsilon", "equipoise ledger create: --epsilon needs a value"),
+        ("equipoise verify one two", "equipoise verify takes 1 names, not 2"),
+        ("equipoise docs income.py > income.py", None),
+    ],
+)
+def test_what_a_line_of_commands_gets_wrong_is_named(line: str, found: str | None) -> None:
+    assert commands.fault(line) == found
+
+
+def test_the_index_counts_the_blocks_that_are_not_run() -> None:
+    excused = [each["language"] for page in PAGES for each in executed.FENCE.finditer(page.read_text()) if each["word"] == "not run: "]
+    words = {3: "three", 6: "six"}
+    told = f"{words[excused.count('python')]} blocks of Python and {words[excused.count('sh')]} of commands were not run"
+    assert told in " ".join((ROOT / "docs" / "index.md").read_text().split())
 
 
 def test_tests_that_pages_name_exist() -> None:
