@@ -46,7 +46,7 @@ def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) ->
         if name.startswith("proofs/"):
             text = mathematics.rendered(text)
             if page.stem in attained:
-                text += witnesses.drawn(page.stem, attained[page.stem])
+                text += witnesses.drawn(attained[page.stem])
         page.write_text(_linked(text, name, files))
     (source / "house.svg").write_text(house.drawn(house.house()))
     reference.write(source / "reference")

@@ -32,7 +32,9 @@ TOKEN = re.compile(
 )
 
 # In prose a Greek name before a hyphen is the same letter as in a formula: mu-strongly convex.
-HYPHENED = re.compile(rf"(?<![\w`/-])({'|'.join(name for name in GREEK if name.islower() and len(name) > 1)})-(?=[a-zA-Z])")
+HYPHENED = re.compile(
+    rf"(?<![\w`/-])({'|'.join(name for name in GREEK if name.islower() and len(name) > 1)})-(?=[a-zA-Z])"
+)
 
 Tokens = list[tuple[str, bool, bool]]
 
