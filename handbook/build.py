@@ -47,7 +47,7 @@ def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) ->
             text = mathematics.rendered(text)
             if page.stem in attained:
                 text += witnesses.drawn(attained[page.stem])
-        page.write_text(_linked(text, name, files))
+        page.write_text(linked(text, name, files))
     (source / "house.svg").write_text(house.drawn(house.house()))
     reference.write(source / "reference")
     _complete_contents(source)
@@ -63,7 +63,7 @@ def _run(source: Path, run_blocks: bool, page: Path) -> list[str]:
     return executed.run(blocks, name)
 
 
-def _linked(text: str, name: str, files: Path) -> str:
+def linked(text: str, name: str, files: Path) -> str:
     """Return a page whose links out of docs/ lead to copies that travel with the site."""
 
     def link(found: re.Match[str]) -> str:
@@ -72,6 +72,9 @@ def _linked(text: str, name: str, files: Path) -> str:
             return found[0]
         goal = (DOCS / name).parent.joinpath(target).resolve()
         if goal.is_relative_to(DOCS):
+            # Marks that stand in a page as HTML are none of Sphinx's own.
+            if found[3] and f'<a id="{found[3][1:]}"></a>' in goal.read_text():
+                return f'<a href="{target.removesuffix(".md")}.html{found[3]}">{words}</a>'
             return found[0]
         if not goal.is_relative_to(ROOT) or not goal.exists():
             raise FileNotFoundError(f"{name}: no {target}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handbook import accessible, commands, evidence, executed, house, mathematics
+from handbook import accessible, build, commands, evidence, executed, house, mathematics
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -195,3 +195,58 @@ def test_every_study_has_its_evidence_and_the_page_is_drawn_from_it() -> None:
     assert page == evidence.page(), "python -m handbook.evidence --page"
     for name in evidence.STUDIES:
         assert f"## {name}\n" in page
+
+
+@pytest.mark.parametrize("name", evidence.STUDIES)
+def test_evidence_is_of_the_full_grid(name: str) -> None:
+    assert evidence.kept(name)["grid"] == "full"
+
+
+def test_a_quick_look_is_no_evidence(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(evidence, "KEPT", tmp_path)
+    for name in evidence.STUDIES:
+        (tmp_path / f"{name}.json").write_text('{"grid": "quick", "claims": []}')
+    with pytest.raises(ValueError, match="not of the quick one"):
+        evidence.page()
+
+
+# What a study's own page counts, in the words in which it does.
+COUNTED = {
+    "intrinsic-privacy": "Of {all} claims {yes} are reproduced, {no} are not, on {unclear} "
+    "the paper contradicts itself, {corrected} are corrected.",
+    "nonsmooth-stability": "Of {all} claims {yes} are reproduced and {corrected} corrected.",
+    "private-regression": "Of {all} claims {yes} are reproduced, {no} are not, {corrected} are corrected.",
+    "stability-enhanced-privacy": "Of {all} claims {yes} are reproduced, {no} are not, and {corrected} are corrected.",
+    "dropout-stability": "Of {all} claims {yes} are reproduced, {no} are not, {corrected} are corrected.",
+}
+OWN_PAGES = {"intrinsic-privacy": "reproduce", "nonsmooth-stability": "reproduce"}
+
+
+@pytest.mark.parametrize("name", evidence.STUDIES)
+def test_a_studys_own_page_counts_what_the_evidence_counts(name: str) -> None:
+    claims = evidence.kept(name)["claims"]
+    counts = [sum(claim["verdict"] == verdict for claim in claims) for verdict in evidence.VERDICTS]
+    told = COUNTED[name].format_map(
+        dict(zip(("yes", "no", "corrected", "unclear"), counts, strict=True), all=len(claims))
+    )
+    for page in {OWN_PAGES.get(name, name), *(["reproduce"] if name == "dropout-stability" else [])}:
+        assert told in " ".join((ROOT / "docs" / f"{page}.md").read_text().split())
+
+
+def test_every_claim_that_is_not_ruled_leads_to_its_erratum() -> None:
+    errata = (ROOT / "docs" / "errata.md").read_text()
+    marks = re.findall(r'<a id="([^"]*)"></a>', errata)
+    assert len(set(marks)) == len(marks)
+    used = set()
+    for name in evidence.STUDIES:
+        for claim in evidence.kept(name)["claims"]:
+            if claim["verdict"] not in evidence.VERDICTS[:2]:
+                used.add(evidence.erratum(name, claim["id"]))
+    assert used == set(marks)
+    assert "](errata.md))" not in evidence.PAGE.read_text().split("\n## ", 1)[1]
+
+
+def test_links_to_marks_within_a_page_lead_there() -> None:
+    drawn = build.linked("[corrected](errata.md#003-theorem-1)", "evidence.md", Path())
+    assert drawn == '<a href="errata.html#003-theorem-1">corrected</a>'
+    assert build.linked("[so](errata.md#mistakes)", "evidence.md", Path()) == "[so](errata.md#mistakes)"

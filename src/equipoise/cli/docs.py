@@ -186,12 +186,20 @@ def _ends_in(path: str, name: str) -> bool:
 def section(text: str, mark: str, topic: str) -> str:
     r"""Return the section of a page that a mark names, to the next heading of its level; refuse a mark of none.
 
+    A mark may also stand in a line of a table: then that line is the section, below the head of its table.
+
     Examples
     --------
     >>> section("# Noise\n\n## On grids\n\nFine.\n\n### Why?\n\nSo.\n\n## Else\n", "on-grids", "noise")
     '## On grids\n\nFine.\n\n### Why?\n\nSo.\n'
+    >>> section('| of |\n|---|\n| <a id="x"></a>A |\n| B |\n', "x", "noise")
+    '| of |\n|---|\n| A |\n'
     """
     lines, fenced = text.splitlines(), False
+    if (marked := f'<a id="{mark}"></a>') in text:
+        place = next(place for place, line in enumerate(lines) if marked in line)
+        head = max(at for at in range(place) if lines[at].startswith("|---"))
+        return "\n".join([*lines[head - 1 : head + 1], lines[place].replace(marked, "")]) + "\n"
     found: dict[str, tuple[int, int]] = {}
     for place, line in enumerate(lines):
         fenced ^= line.startswith("```")
