@@ -75,25 +75,26 @@ def drawn(witnesses: Witnesses) -> str:
     return "\n".join(["", "## Witness", "", told, "", *(f"{picture}\n" for picture in pictures)])
 
 
-def _svg(inside: str, height: float, told: str) -> str:
+def _svg(inside: str, width: float, height: float, told: str) -> str:
     style = "text{font:13px system-ui,sans-serif;fill:#1b2330}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" role="img" '
-        f'aria-label="{html.escape(told)}"><style>{style}</style><rect width="{WIDTH}" height="{height:g}" fill="#fff"/>{inside}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" '
+        f'aria-label="{html.escape(told)}"><style>{style}</style><rect width="{width:g}" height="{height:g}" fill="#fff"/>{inside}</svg>'
     )
 
 
 def _bars(shares: dict[str, float]) -> str:
-    lines = []
+    # Letters of 13 pixels are some 7 wide.
+    left, lines = 20 + 7 * max(map(len, shares)), []
     for place, (what, share) in enumerate(shares.items()):
         top = 8 + place * LINE
         lines.append(
-            f'<rect x="290" y="{top}" width="200" height="16" fill="none" stroke="#46566b"/>'
-            f'<rect x="290" y="{top}" width="{200 * min(share, 1):.1f}" height="16" fill="#3a6ea5"/>'
-            f'<text x="282" y="{top + 13}" text-anchor="end">{html.escape(what)}</text><text x="498" y="{top + 13}">{100 * share:.2f} %</text>'
+            f'<rect x="{left}" y="{top}" width="200" height="16" fill="none" stroke="#46566b"/>'
+            f'<rect x="{left}" y="{top}" width="{200 * min(share, 1):.1f}" height="16" fill="#3a6ea5"/>'
+            f'<text x="{left - 8}" y="{top + 13}" text-anchor="end">{html.escape(what)}</text><text x="{left + 208}" y="{top + 13}">{100 * share:.2f} %</text>'
         )
     told = "; ".join(f"{what}: {100 * share:.2f} % of the bound" for what, share in shares.items())
-    return _svg("".join(lines), 16 + LINE * len(shares), told)
+    return _svg("".join(lines), left + 274, 16 + LINE * len(shares), told)
 
 
 def _chart(along: str, lines: dict[str, list[tuple[float, float, float]]]) -> str:
@@ -115,7 +116,7 @@ def _chart(along: str, lines: dict[str, list[tuple[float, float, float]]]) -> st
     texts = [
         f'<text x="{LEFT}" y="{foot}" text-anchor="middle">{least:.3g}</text>',
         f'<text x="{RIGHT}" y="{foot}" text-anchor="middle">{most:.3g}</text>',
-        f'<text x="{(LEFT + RIGHT) / 2}" y="{foot}" text-anchor="middle">{html.escape(along)}{", by its size" if by_size else ""}</text>',
+        f'<text x="{(LEFT + RIGHT) / 2}" y="{foot}" text-anchor="middle">{html.escape(along)}{", by its logarithm" if by_size else ""}</text>',
         f'<text x="{LEFT - 8}" y="{TOP + 10}" text-anchor="end">{tallest:.3g}</text>',
         f'<text x="{LEFT - 8}" y="{TOP + TALL}" text-anchor="end">0</text>',
     ]
@@ -134,4 +135,4 @@ def _chart(along: str, lines: dict[str, list[tuple[float, float, float]]]) -> st
         shares = [seen / bound for _, bound, seen in ordered if bound > 0]
         told.append(f"{what} at {len(ordered)} places: {100 * min(shares):.2f} % of the bound or more")
     height = foot + 24 + 20 * len(lines)
-    return _svg(frame + "".join(texts + drawn_lines), height, f"{along}: " + "; ".join(told))
+    return _svg(frame + "".join(texts + drawn_lines), WIDTH, height, f"{along}: " + "; ".join(told))
