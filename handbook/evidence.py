@@ -120,7 +120,7 @@ def page() -> str:
         "A verdict is a rule: *reproduced* where the measured number lies within a tolerance of the published one, a share of it that the study's code states; the interval stands beside it",
         "and rescues no number that lies outside, since a noisy measurement would otherwise reproduce anything (*none* where it is a point: arithmetic, or every run gave the same). *Corrected* and *paper inconsistent* are declared by hand, with the reason in the line:",
         "the published number follows from a mistake, or the paper contradicts itself. Links lead to the study's page, and from these two verdicts to the [erratum](errata.md) itself.",
-        "All of it is measured on the full grid of each study: no claim is left out. Run one yourself by `equipoise reproduce NAME` ([how](reproduce.md)); `--quick` takes fewer seeds and rows, leaves claims out, and is a look, not a verdict.",
+        "All of it is measured on the full grid of each study: no claim that a study makes is left out. Run one yourself by `equipoise reproduce NAME` ([how](reproduce.md)); `--quick` takes fewer seeds and rows, leaves claims out, and is a look, not a verdict.",
         "",
         "| study | grid | date | " + " | ".join(VERDICTS) + " |",
         "|---|---|---|" + "---:|" * len(VERDICTS),
