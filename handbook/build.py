@@ -35,31 +35,35 @@ def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) ->
         attained = witnesses.found(ROOT, source.parent / "witnesses")
     # A page waits for a process of its own, and pages wait side by side.
     with ThreadPoolExecutor(os.cpu_count()) as side_by_side:
-        texts = list(side_by_side.map(partial(_run, source), pages) if run_blocks else (p.read_text() for p in pages))
-    for page, text in zip(pages, texts, strict=True):
-        name = page.relative_to(source).as_posix()
+        outputs = list(side_by_side.map(partial(_run, source, run_blocks), pages))
+    for page, printed in zip(pages, outputs, strict=True):
+        name, written = page.relative_to(source).as_posix(), page.read_text()
+        text = executed.with_outputs(written, printed)
         if name in NOTEBOOKS:
-            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(page.read_text()))
+            (source / "files" / f"{page.stem}.ipynb").write_text(executed.notebook(written, printed))
             heading, rest = text.split("\n", 1)
             text = f'{heading}\n\n<a href="{page.stem}.ipynb" download>This page as a notebook</a>\n{rest}'
         if name.startswith("proofs/"):
             text = mathematics.rendered(text)
             if page.stem in attained:
-                text += witnesses.drawn(page.stem, attained[page.stem])
-        page.write_text(_linked(text, name, files))
+                text += witnesses.drawn(attained[page.stem])
+        page.write_text(linked(text, name, files))
     (source / "house.svg").write_text(house.drawn(house.house()))
     reference.write(source / "reference")
     _complete_contents(source)
 
 
-def _run(source: Path, page: Path) -> str:
-    """Return a page with what its blocks printed."""
+def _run(source: Path, run_blocks: bool, page: Path) -> list[str]:
+    """Return what the blocks of a page printed; nothing for each where they are not run."""
     name = page.relative_to(source).as_posix()
+    blocks = executed.blocks_of(page.read_text())
+    if not run_blocks:
+        return [""] * len(blocks.python)
     print(name, flush=True)
-    return executed.with_outputs(page.read_text(), name)
+    return executed.run(blocks, name)
 
 
-def _linked(text: str, name: str, files: Path) -> str:
+def linked(text: str, name: str, files: Path) -> str:
     """Return a page whose links out of docs/ lead to copies that travel with the site."""
 
     def link(found: re.Match[str]) -> str:
@@ -68,6 +72,9 @@ def _linked(text: str, name: str, files: Path) -> str:
             return found[0]
         goal = (DOCS / name).parent.joinpath(target).resolve()
         if goal.is_relative_to(DOCS):
+            # Marks that stand in a page as HTML are none of Sphinx's own.
+            if found[3] and f'<a id="{found[3][1:]}"></a>' in goal.read_text():
+                return f'<a href="{target.removesuffix(".md")}.html{found[3]}">{words}</a>'
             return found[0]
         if not goal.is_relative_to(ROOT) or not goal.exists():
             raise FileNotFoundError(f"{name}: no {target}")

@@ -1,9 +1,9 @@
 """Code blocks of a page, run in their order in one fresh process and one empty folder, with what they printed below them.
 
 A block of Python is run as it stands. Above a block a comment may say why it is not (`<!-- not run: it needs a cluster -->`),
-or which test runs it (`<!-- run by tests/test_tutorial.py -->`); the site repeats that sentence for the reader. A page may have
-what its first block needs and no reader wants to see, rows for example: `<!-- setup` and Python up to `-->`; and a folder of
-packages that come before all others on that page: `<!-- packages .diffprivlib -->`.
+or which test runs it (`<!-- run by tests/test_tutorial.py -->`); the site repeats that sentence for the reader. What later
+blocks start from, rows for example, is a block like the others, folded (`<details>`) where it would be in the way. A page may
+name a folder of packages that come before all others: `<!-- packages .diffprivlib -->`.
 """
 
 import json
@@ -19,7 +19,9 @@ FENCE = re.compile(
     r"(?:^<!-- (?P<word>not run: |run by )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
     re.M | re.S,
 )
-SETUP = re.compile(r"^<!-- setup\n(.*?)^-->\n", re.M | re.S)
+# What a site folds or sets side by side: a notebook and a terminal show its text alone.
+LAYOUT = re.compile(r"^(?:</?(?:details|div)[^>\n]*>)+\n", re.M)
+SUMMARY = re.compile(r"^<summary>(.*)</summary>$", re.M)
 PACKAGES = re.compile(r"^<!-- packages (\S+) -->\n", re.M)
 LONGEST = 40
 WIDEST = 160
@@ -51,12 +53,11 @@ class BlockFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of one page that are run, what precedes them, and the sentences for those that are not.
+    """The blocks of one page that are run, and the sentences for those that are not.
 
     `packages` are folders whose packages come before all others.
     """
 
-    setup: str
     python: tuple[str, ...]
     excused: tuple[str, ...]
     packages: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ def blocks_of(page: str) -> Blocks:
     found = list(FENCE.finditer(page))
     python = tuple(each["code"] for each in found if each["word"] is None and each["language"] == "python")
     excused = tuple(f"{each['word']}{each['why']}" for each in found if each["word"] is not None)
-    return Blocks("".join(SETUP.findall(page)), python, excused, tuple(PACKAGES.findall(page)))
+    return Blocks(python, excused, tuple(PACKAGES.findall(page)))
 
 
 def run(blocks: Blocks, name: str) -> list[str]:
@@ -89,7 +90,7 @@ def run(blocks: Blocks, name: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-c", RUNNER],
-            input=json.dumps([blocks.setup, *blocks.python]),
+            input=json.dumps(blocks.python),
             capture_output=True,
             text=True,
             cwd=folder,
@@ -100,12 +101,12 @@ def run(blocks: Blocks, name: str) -> list[str]:
     if done.returncode:
         raise BlockFailed(f"{name}: a block of this page does not run\n{done.stderr[-3000:]}")
     printed: list[str] = json.loads(done.stdout)
-    return printed[1:]
+    return printed
 
 
-def with_outputs(page: str, name: str) -> str:
+def with_outputs(page: str, outputs: list[str]) -> str:
     """Return a page whose blocks were run, each followed by what it printed."""
-    printed = iter(run(blocks_of(page), name))
+    printed = iter(outputs)
 
     def shown(found: re.Match[str]) -> str:
         fence = f"```{found['language']}\n{found['code']}```\n"
@@ -116,7 +117,7 @@ def with_outputs(page: str, name: str) -> str:
         output = next(printed)
         return fence + (f"\n```text\n{_shortened(output)}```\n" if output.strip() else "")
 
-    return FENCE.sub(shown, PACKAGES.sub("", SETUP.sub("", page)))
+    return FENCE.sub(shown, PACKAGES.sub("", page))
 
 
 def unexcused(page: str) -> list[str]:
@@ -131,33 +132,40 @@ def _shortened(output: str) -> str:
     return "\n".join([*lines[:LONGEST], f"... and {len(lines) - LONGEST} lines more"]) + "\n"
 
 
-def notebook(page: str) -> str:
-    """Return a page as a notebook: its prose and its blocks as cells, nothing executed."""
+def notebook(page: str, outputs: list[str]) -> str:
+    """Return a page as a notebook: its prose and its blocks as cells, with what the blocks printed."""
     cells: list[dict[str, object]] = []
-    position = 0
-    setup = "".join(SETUP.findall(page))
-    page = PACKAGES.sub("", SETUP.sub("", page))
-    for found in FENCE.finditer(page):
-        cells.append(_cell("markdown", page[position : found.start()]))
-        if found["language"] == "python":
-            cells.append(_cell("code", found["code"]))
-        else:
-            cells.append(_cell("markdown", found[0]))
+    position, number = 0, 0
+    printed = iter(outputs)
+    page = SUMMARY.sub(r"*\1*", LAYOUT.sub("", PACKAGES.sub("", page)))
+    for found in [*FENCE.finditer(page), None]:
+        prose = page[position : found.start() if found else None].strip("\n")
+        if prose:
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": prose.splitlines(keepends=True)})
+        if found is None:
+            break
         position = found.end()
-    cells.append(_cell("markdown", page[position:]))
-    if setup:
-        cells.insert(1, _cell("code", setup))
-    kept = [cell for cell in cells if "".join(cell["source"]).strip()]  # type: ignore[arg-type]
-    return json.dumps(
-        {"cells": kept, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}, indent=1
-    )
+        if found["language"] == "python" and found["word"] is None:
+            number += 1
+            cells.append(_code(found["code"], number, next(printed)))
+        else:
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": found[0].splitlines(keepends=True)})
+    # The same page has the same notebook: a cell is named by its place.
+    numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells, 1)]
+    about = {"language_info": {"name": "python"}}
+    return json.dumps({"cells": numbered, "metadata": about, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
-def _cell(kind: str, text: str) -> dict[str, object]:
-    cell: dict[str, object] = {"cell_type": kind, "metadata": {}, "source": text.strip("\n").splitlines(keepends=True)}
-    if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return cell
+def _code(code: str, number: int, printed: str) -> dict[str, object]:
+    """Return a cell of code, run as the block of that number."""
+    shown = {"output_type": "stream", "name": "stdout", "text": printed.splitlines(keepends=True)}
+    return {
+        "cell_type": "code",
+        "metadata": {},
+        "execution_count": number,
+        "outputs": [shown] if printed else [],
+        "source": code.strip("\n").splitlines(keepends=True),
+    }
 
 
 def run_tests(pages: list[str], root: Path) -> None:

@@ -7,6 +7,7 @@ raised or lowered. What is not certainly a formula (a name of the code, a path) 
 
 import html
 import re
+from itertools import zip_longest
 
 GREEK = {
     name: chr(code)
@@ -24,10 +25,15 @@ FUNCTIONS = frozenset(
 LARGE = {"sum": "∑", "prod": "∏", "product": "∏", "integral": "∫"}
 SIGNS = {
     "<=": "≤", ">=": "≥", "!=": "≠", "==": "=", "->": "→", "<-": "←", "=>": "⇒", "||": "‖", "...": "…", "*": "·", "-": "−", "'": "′",
-    "''": "″", "~": "∼",
+    "''": "″", "~": "∼", ":=": ":=",
 }  # fmt: skip
 TOKEN = re.compile(
-    r"\s+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z]+\d*|<=|>=|!=|==|->|<-|=>|\|\||\.\.\.|''|[-+*/^_'|<>=()\[\]{},;:.~!#]"
+    r"\s+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z]+\d*|<=|>=|!=|==|:=|->|<-|=>|\|\||\.\.\.|''|[-+*/^_'|<>=()\[\]{},;:.~!#]"
+)
+
+# In prose a Greek name before a hyphen is the same letter as in a formula: mu-strongly convex.
+HYPHENED = re.compile(
+    rf"(?<![\w`/-])({'|'.join(name for name in GREEK if name.islower() and len(name) > 1)})-(?=[a-zA-Z])"
 )
 
 Tokens = list[tuple[str, bool, bool]]
@@ -70,8 +76,16 @@ def rendered(markdown: str) -> str:
         if block:
             lines += _block(block)
             block = []
-        lines.append(line if fenced else re.sub(r"(?<!`)`([^`\n]+)`(?!`)", _inline, line))
+        lines.append(line if fenced else _prose(line))
     return "\n".join(lines[:-1])
+
+
+def _prose(line: str) -> str:
+    """Return a line of text with its formulas: inline code, and Greek names before a hyphen where no code is."""
+    parts = re.split(r"((?<!`)`[^`\n]+`(?!`))", line)
+    letters = (HYPHENED.sub(lambda found: mathml(found[1]) + "-", part) for part in parts[::2])
+    formulas = (re.sub(r"`([^`\n]+)`", _inline, part) for part in parts[1::2])
+    return "".join(text for pair in zip_longest(letters, formulas, fillvalue="") for text in pair)
 
 
 def _inline(found: re.Match[str]) -> str:
@@ -172,6 +186,8 @@ def _atom(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:
         return f"<mn>{token}</mn>", position
     if token[0].isalpha():
         return _name(tokens, position, words)
+    if token == "." and _is_a_place(tokens, position - 1):
+        return "<mo>·</mo>", position
     if token in ("^", "_", "}", "'", "''") or (token in (".", ":", "#") and not words) or (token == "." and not behind):
         raise NoFormula(token)
     if token == "{":
@@ -189,6 +205,12 @@ def _atom(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:
         return '<mo stretchy="false">⟩</mo>', position
     stretch = ' stretchy="false"' if token in ("(", ")", "[", "]", "|", "||") else ""
     return f"<mo{stretch}>{html.escape(SIGNS.get(token, token), quote=False)}</mo>", position
+
+
+def _is_a_place(tokens: Tokens, position: int) -> bool:
+    """Return whether a point stands for an argument that is left open, as in l(., z)."""
+    sides = [tokens[place][0] if 0 <= place < len(tokens) else "" for place in (position - 1, position + 1)]
+    return sides[0] in ("(", ",") and sides[1] in (",", ")")
 
 
 def _name(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import sys
+from collections.abc import Callable
 
 # Without it scikit-learn skips its check of array-API input.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -13,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import settings
 
+import witnesses
 from fixed_coins import FixedCoins
 
 # No test is about time: the first example of one may load what compiles loops, and others may keep the machine busy.
@@ -27,6 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
     else:
         settings.load_profile("fast lane")
         config.pluginmanager.register(FixedCoins())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep only the tests that have a witness where the site asks for what they attain."""
+    if witnesses.KEPT in os.environ:
+        items[:] = [item for item in items if "witness" in getattr(item, "fixturenames", ())]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -48,6 +56,12 @@ def past_the_second_fit() -> None:
     from equipoise.release import account
 
     account._uncounted = itertools.count(3)
+
+
+@pytest.fixture
+def witness() -> Callable[..., None]:
+    """Return what keeps a bound and what is attained of it, for the picture below the proof (tests/witnesses.py)."""
+    return witnesses.noted
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from equipoise.certify import standing
 from equipoise.certify.theorems.base import Theorem
 from equipoise.planning import comparisons
 from equipoise.vocabulary.discovery import discover
+from handbook import witnesses
 from stored_certificates import STORED
 
 ROOT = Path(__file__).parents[1]
@@ -53,16 +54,30 @@ def test_what_a_row_names_exists(name):
     assert (ROOT / "tests" / test).is_file()
 
 
-WITNESS = re.compile(r"^\| (\S+) \| `([\w/]+\.py)` \| `(test_\w+)` \|$", flags=re.MULTILINE)
-
-
 def test_everything_that_is_called_attained_names_the_test_that_shows_it():
-    listed = WITNESS.findall((PROOFS / "README.md").read_text())
+    listed = witnesses.ROW.findall((PROOFS / "README.md").read_text())
     names = [name for name, *_ in listed]
     assert len(set(names)) == len(names)
     assert {name for name, row in ENTRIES.items() if row[1] == "attained"} <= set(names) <= set(ENTRIES)
-    for name, file, test in listed:
-        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(), name
+    for name, file, test, picture in listed:
+        written = re.search(rf"^def {test}\((.*)\):$", (ROOT / "tests" / file).read_text(), re.MULTILINE)
+        assert written is not None, name
+        # What is drawn is what the test notes.
+        assert ("witness" in written[1].split(", ")) == (not picture.startswith("none: ")), name
+
+
+def test_the_catalogue_says_which_pages_have_a_picture():
+    catalogue = (PROOFS / "README.md").read_text()
+    pictures = witnesses.listed(catalogue)
+    pages = {name for name, picture in pictures.items() if picture == witnesses.DRAWN}
+    assert all((PROOFS / f"{name}.md").is_file() for name in pages)
+    for name, picture in pictures.items():
+        found = re.fullmatch(r"drawn|none: \S.*|on \[([\w.-]+)\]\(\1\.md\)", picture)
+        assert found, name
+        assert found[1] in {None, *pages}, name
+        if picture == witnesses.DRAWN:
+            assert f"({name}.md)" in ENTRIES[name][2], name
+    assert f"draws below {len(pages)} proofs" in catalogue
 
 
 def test_every_page_is_in_the_catalogue():

@@ -80,13 +80,16 @@ def test_curve_never_rises_with_epsilon(curve):
 
 
 @pytest.mark.parametrize("curve", list(map(PureCurve, LEVELS)), ids=str)
-def test_pure_curve_is_tight_and_zero_from_its_level_on(curve):
+def test_pure_curve_is_tight_and_zero_from_its_level_on(curve, witness):
     assert curve.delta(curve.level) == 0.0
     assert curve.delta(math.nextafter(curve.level, math.inf)) == 0.0
     assert curve.delta(math.nextafter(curve.level, 0.0)) > 0.0
     for epsilon in (*EPSILONS, *near(curve)):
         # The curve's own margin is 1e-12, relative.
         assert curve.delta(epsilon) <= true_delta(curve, epsilon) * (1 + exact.mpf(2e-12)), epsilon
+    for epsilon in np.linspace(0.0, curve.level, 9).tolist() if 0.5 <= curve.level <= 2 else ():
+        attained = true_delta(curve, epsilon)
+        witness("D1", curve.delta(epsilon), attained, f"pure at {curve.level}: delta", over=("epsilon", epsilon))
 
 
 @pytest.mark.parametrize("level", [0.1, 1.0, 5.0])
@@ -97,13 +100,16 @@ def test_pure_curve_covers_the_one_dimensional_laplace_law(level):
 
 
 @pytest.mark.parametrize("mu", [1e-3, 0.1, 0.27, 1.0, 5.0, 12.0])
-def test_gaussian_curve_wastes_no_more_than_its_rounding(mu):
+def test_gaussian_curve_wastes_no_more_than_its_rounding(mu, witness):
     # Below epsilon 100 and above e^-700 the stated error 5e-16 (10 + |logs| + 2 epsilon) is at most 1e-12 of each term.
     curve = GaussianCurve(mu)
     for epsilon in (epsilon for epsilon in (*EPSILONS, *near(curve)) if epsilon <= 100):
         truth = true_delta(curve, epsilon)
         larger = normal_tail(exact.mpf(mu) / 2 - exact.mpf(epsilon) / exact.mpf(mu))
         assert curve.delta(epsilon) <= truth + exact.mpf(2e-12) * larger + 2 * exact.mpf(LATTICE_DELTA), epsilon
+    for epsilon in np.linspace(0.0, min(12.0, 6 * mu), 13).tolist() if 0.2 < mu <= 5 else ():
+        attained = true_delta(curve, epsilon)
+        witness("D3", curve.delta(epsilon), attained, f"mu = {mu:g}: delta", over=("epsilon", epsilon))
 
 
 def test_gaussian_curve_grows_with_mu():

@@ -26,7 +26,6 @@ from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import masked
 from equipoise.vocabulary.constants import setting as setting_of
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
-from witnesses import noted
 
 # A Huber loss whose residuals never come below its cap is straight: every row pulls with the cap, whatever the weights.
 CAP, FAR = 0.5, 1e4
@@ -79,10 +78,11 @@ def moved(problem: Problem, recipe: Recipe, n_samples: int, row: int, orders, **
 
 @pytest.mark.parametrize("order", ["permutation", "fresh"])
 @pytest.mark.parametrize(("n_samples", "batch", "passes"), [(10, 1, 3), (10, 3, 2.5), (10, 10, 7), (7, 2, 0.4)])
-def test_b1_is_reached_by_a_straight_loss(n_samples, batch, passes, order):
+def test_b1_is_reached_by_a_straight_loss(n_samples, batch, passes, order, witness):
     recipe = Recipe(passes=passes, batch_size=batch, step=0.3, order=order)
     observed = moved(STRAIGHT, recipe, n_samples, 0, [np.arange(n_samples)] * 8)
-    noted("B1", bound("B1", STRAIGHT, recipe, n_samples), observed, f"{n_samples} rows, batch {batch}, {passes} passes")
+    words = f"{n_samples} rows, batch {batch}, {passes} passes"
+    witness("B1", bound("B1", STRAIGHT, recipe, n_samples), observed, words)
     assert observed == pytest.approx(bound("B1", STRAIGHT, recipe, n_samples), rel=1e-9)
     hits = math.ceil(recipe.steps(n_samples) / math.ceil(n_samples / batch))
     assert observed == pytest.approx(hits * 0.3 * 2 * CAP / batch, rel=1e-9)
@@ -96,23 +96,23 @@ def test_b1_is_reached_with_steps_that_decay_faster_than_the_ridge_allows():
 
 
 @pytest.mark.parametrize("radius", [0.2, 1.5])
-def test_the_ball_is_reached_by_a_single_row_whose_steps_leave_it(radius):
+def test_the_ball_is_reached_by_a_single_row_whose_steps_leave_it(radius, witness):
     problem = replace(STRAIGHT, domain=replace(STRAIGHT.domain, radius=radius))
     recipe = Recipe(passes=8, step=1.0)
     observed = moved(problem, recipe, 1, 0, [np.arange(1)] * 8)
-    noted("ball.descent", bound("ball.descent", problem, recipe, 1), observed, f"one row, radius {radius}")
+    witness("ball.descent", bound("ball.descent", problem, recipe, 1), observed, f"one row, radius {radius}")
     assert observed == pytest.approx(bound("ball.descent", problem, recipe, 1), rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("average", "passes", "hits"), [("uniform", 4, 2.5), ("suffix", 4, 3.5), ("uniform", 3.5, 2.2857), ("last", 4, 4)]
 )
-def test_b2_is_reached_by_a_row_that_comes_first(average, passes, hits):
+def test_b2_is_reached_by_a_row_that_comes_first(average, passes, hits, witness):
     # docs/proofs/B2.md: (k + 1)/2 for the mean of 4 passes over 50 rows.
     recipe = Recipe(passes=passes, step=0.2, average=average)
     observed = moved(STRAIGHT, recipe, 50, 0, [np.arange(50)] * 4)
     assert observed / (0.2 * 2 * CAP) == pytest.approx(hits, rel=1e-4)
-    noted("B2", bound("B1", STRAIGHT, recipe, 50), observed, f"{average} of {passes} passes over 50 rows")
+    witness("B2", bound("B1", STRAIGHT, recipe, 50), observed, f"{average} of {passes} passes over 50 rows")
     assert observed == pytest.approx(bound("B1", STRAIGHT, recipe, 50), rel=1e-9)
 
 
@@ -124,12 +124,13 @@ def test_the_suffix_of_one_step_is_that_step():
 
 @pytest.mark.parametrize(("n_samples", "batch", "passes"), [(10, 1, 3), (12, 3, 2.5), (5, 1, 1.2), (6, 6, 40)])
 @pytest.mark.parametrize("alpha", [0.02, 0.4])
-def test_b3_is_reached_by_a_row_that_the_last_step_meets(n_samples, batch, passes, alpha):
+def test_b3_is_reached_by_a_row_that_the_last_step_meets(n_samples, batch, passes, alpha, witness):
     problem, recipe = with_ridge(alpha), Recipe(passes=passes, batch_size=batch, step=0.5)
     batches = math.ceil(n_samples / batch)
     rest = recipe.steps(n_samples) - (math.ceil(recipe.steps(n_samples) / batches) - 1) * batches
     observed = moved(problem, recipe, n_samples, (rest - 1) * batch, [np.arange(n_samples)] * 41)
-    noted("B3", bound("B3", problem, recipe, n_samples), observed, f"{n_samples} rows, ridge {alpha}, {passes} passes")
+    words = f"{n_samples} rows, ridge {alpha}, {passes} passes"
+    witness("B3", bound("B3", problem, recipe, n_samples), observed, words)
     assert observed == pytest.approx(bound("B3", problem, recipe, n_samples), rel=1e-9)
 
 
@@ -154,11 +155,11 @@ def test_b3_holds_for_averages_of_fresh_orders_on_the_way():
 
 @pytest.mark.parametrize("steepness", [1, 2, 6, 20])
 @pytest.mark.parametrize("passes", [1, 3])
-def test_b4_is_reached_once_steps_decay(steepness, passes):
+def test_b4_is_reached_once_steps_decay(steepness, passes, witness):
     # docs/proofs/B4.md: ratio 1.000 for beta/mu in {1, 2, 6, 20}; the row is last, where the steps decay already.
     problem, recipe = with_ridge(1 / steepness), Recipe(passes=passes, step="decay")
     observed = moved(problem, recipe, 30, 29, [np.arange(30)] * passes)
-    noted("B4", bound("B4", problem, recipe, 30), observed, f"beta/mu {steepness}, {passes} passes over 30 rows")
+    witness("B4", bound("B4", problem, recipe, 30), observed, f"beta/mu {steepness}, {passes} passes over 30 rows")
     assert observed == pytest.approx(bound("B4", problem, recipe, 30), rel=1e-9)
     assert observed == pytest.approx(2 * CAP * steepness / 30, rel=1e-9)
 
@@ -189,7 +190,7 @@ def random_setting(batch: int = 1, alpha: float = 0.0, n_samples: int = 20, **mo
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-def test_b5_is_reached_for_every_number_of_draws(batch):
+def test_b5_is_reached_for_every_number_of_draws(batch, witness):
     situation = random_setting(batch)
     theorem, coins = theorems.members()["B5"](), np.random.default_rng(0)
     seen = set()
@@ -199,6 +200,8 @@ def test_b5_is_reached_for_every_number_of_draws(batch):
         observed = moved(situation.problem, situation.recipe, 20, 0, drawn)
         assert observed == pytest.approx(hits * 0.3 * 2 * CAP / batch, abs=1e-9)
         assert observed <= theorem.distance(situation, hits) * (1 + 1e-9) + 1e-12
+        if hits not in seen:
+            witness("B5", theorem.distance(situation, hits), observed, f"batch {batch}", over=("meetings", hits))
         seen.add(hits)
     assert len(seen) > 4
 

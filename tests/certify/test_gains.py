@@ -46,13 +46,15 @@ def divergence(outcomes: list[tuple[float, float]], epsilon: float) -> float:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-def test_randomised_response_attains_every_bound_of_a_point(epsilon, delta):
+def test_randomised_response_attains_every_bound_of_a_point(epsilon, delta, witness):
     outcomes, point = leaky_response(epsilon, delta), PointCurve(Budget(epsilon, delta))
     whole, found = WholeCurve(point, epsilon), gains_of(point, epsilon)
     for rate in RATES_OF_ALL_SIZES:
         attained = power(outcomes, rate)
         # Not below what is attained, and not above but for rounding.
         assert attained * (1 - 1e-13) <= true_positive_rate(point, epsilon, rate) <= attained * (1 + 1e-11)
+        words = f"({epsilon:g}, {delta:g}): true positives"
+        witness("N7", true_positive_rate(point, epsilon, rate), attained, words, over=("false positives", rate))
     for place in (0.0, epsilon / 3, epsilon * 0.9, epsilon):
         attained = divergence(outcomes, place)
         assert attained * (1 - 1e-13) - 1e-15 <= whole.delta(place) <= attained * (1 + 1e-11) + 1e-15

@@ -255,7 +255,7 @@ def neighbours(generator, epsilon):
 
 
 @pytest.mark.parametrize("shape", [0, 1])
-def test_the_best_of_a_random_number_of_runs_costs_two_plus_shape_and_of_a_fixed_number_more(shape):
+def test_the_best_of_a_random_number_of_runs_costs_two_plus_shape_and_of_a_fixed_number_more(shape, witness):
     epsilon, gamma = 0.3, 0.01
     law = stats.geom(gamma) if shape == 1 else stats.logser(1 - gamma)
     chances, thirty = law.pmf(np.arange(1, 4000)), np.eye(30)[29]
@@ -266,6 +266,8 @@ def test_the_best_of_a_random_number_of_runs_costs_two_plus_shape_and_of_a_fixed
         assert worst(first, second) <= epsilon + 1e-6
         observed = max(observed, worst(law_of_the_best(first, chances), law_of_the_best(second, chances)))
         fixed = max(fixed, worst(law_of_the_best(first, thirty), law_of_the_best(second, thirty)))
+    law_name = "logarithmic" if shape == 0 else "geometric"
+    witness("E6", (2 + shape) * epsilon, observed, f"{law_name} number of runs: epsilon")
     assert 0.8 * (2 + shape) * epsilon < observed <= (2 + shape) * (epsilon + 1e-6)
     assert fixed > 3 * epsilon
 

@@ -191,7 +191,7 @@ def frequency_interval(count: int, total: int, failure: float) -> tuple[float, f
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 10, 109, 785])
-def test_divergence_of_draws_is_that_of_the_curve(dimension):
+def test_divergence_of_draws_is_that_of_the_curve(dimension, witness):
     # The event {loss > epsilon} has the largest P - e^epsilon P'. Draws of the radius and of one coordinate of the
     # direction suffice. Twelve intervals at 1e-7 each: a true curve fails with probability 1e-6 on fresh draws.
     total, failure = 1_000_000, 1e-7
@@ -209,6 +209,7 @@ def test_divergence_of_draws_is_that_of_the_curve(dimension):
         here, there = (frequency_interval(int(count), total, failure) for count in counts)
         claimed = SphericalCurve(ratio, dimension).delta(epsilon)
         low, high = here[0] - math.exp(epsilon) * there[1], here[1] - math.exp(epsilon) * there[0]
+        witness("D6", claimed, low, f"{dimension} weights: delta, at least", over=("epsilon", epsilon))
         assert low <= claimed <= high, (epsilon, low, claimed, high)
         assert high - low < 0.01 * math.exp(epsilon)
         assert claimed > 0.1

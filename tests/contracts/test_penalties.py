@@ -334,13 +334,14 @@ def test_the_bridges_constants_stay_numbers_at_the_ends_of_their_range(alpha, po
     assert 0 < penalty.strong_convexity(radius) < math.inf
 
 
-def test_elastic_net_attains_the_bound_that_ignores_its_kinked_part():
+def test_elastic_net_attains_the_bound_that_ignores_its_kinked_part(witness):
     # F1 and A1: losses rho z w with z = +-1 in one dimension; the minimiser is soft(-rho mean(z), l1)/mu. One
     # replaced row moves it by exactly 2 rho/(n mu) as long as it stays on one side of 0.
     penalty, n_samples, rho = ElasticNet(0.3, 0.4), 10, 5.0
     mu = penalty.strong_convexity(math.inf)
     means = np.array([-1.0, -0.8])
     first, second = arrays_of(penalty).prox(-rho * means / mu, 1 / mu)
+    witness("F1", 2 * rho / (n_samples * mu), first - second, "straight loss, 10 rows, one side of 0")
     assert first - second == pytest.approx(2 * rho / (n_samples * mu), rel=1e-14)
 
 

@@ -53,7 +53,6 @@ from equipoise.vocabulary.facts import Bound, Budget, Conditions, Domain, Hypoth
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.penalties import named as penalty_named
-from witnesses import noted
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
 # Those that certify, and those that are kept for comparison.
@@ -825,11 +824,11 @@ def linear_neighbours(situation: Setting) -> float:
 
 @pytest.mark.parametrize("name", ["A1", "A2", "A3b"])
 @pytest.mark.parametrize(("row_norm", "alpha", "n_samples"), [(1.0, 0.5, 3), (1.5, 0.2, 9), (0.1, 7.0, 40)])
-def test_linear_loss_attains_the_bound(name, row_norm, alpha, n_samples):
+def test_linear_loss_attains_the_bound(name, row_norm, alpha, n_samples, witness):
     # l = rho z w with a ridge moves exactly 2 rho / (n mu): ratio 1.000 (A1). A3b equals A1.
     situation = linear_setting(row_norm, alpha, n_samples)
     claimed = MEMBERS[name]().bound(situation).sensitivity
-    noted(name, claimed, linear_neighbours(situation), f"straight loss, {n_samples} rows, ridge {alpha}")
+    witness(name, claimed, linear_neighbours(situation), f"straight loss, {n_samples} rows, ridge {alpha}")
     assert linear_neighbours(situation) == pytest.approx(claimed, rel=1e-12)
     rows, targets = np.full((4, 1), row_norm), np.array([1.0, -1.0, 1.0, -1.0])
     solved_apart = distance_of_neighbours(situation, rows, targets)
@@ -846,35 +845,35 @@ def test_catalogue_example_of_the_two_stabilities(monkeypatch):
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.4])
-def test_a_row_and_its_mirror_image_attain_the_ball(radius):
+def test_a_row_and_its_mirror_image_attain_the_ball(radius, witness):
     # Without the ball they would lie at 1 / alpha, on either side.
     problem = Problem(Linear(), penalty_named("l2", 0.5), Domain(1.0, classes=(0, 1), radius=radius))
     situation = setting(problem, Recipe(), 1, 1)
     claimed = MEMBERS["ball"]().bound(situation).sensitivity
     observed = distance_of_neighbours(situation, np.ones((2, 1)), np.array([1.0, -1.0]))
-    noted("ball", claimed, observed, f"one row, radius {radius}")
+    witness("ball", claimed, observed, f"one row, radius {radius}")
     assert observed == pytest.approx(claimed, rel=1e-6)
 
 
-def test_ridge_logistic_pair_comes_within_six_per_cent_of_the_diameter():
+def test_ridge_logistic_pair_comes_within_six_per_cent_of_the_diameter(witness):
     # A2: brute force at lambda = 2, n = 4 gave n lambda |dw| = .9695, .94 of the diameter at R = 1/2.
     situation = next(attack_settings())
     assert (situation.problem.loss.id, situation.problem.penalty.alpha, situation.n_samples) == ("logistic", 2.0, 4)
     moved = situation.n_samples * situation.constants.strong_convexity * largest_observed_distance(situation)
     assert 0.9695 <= moved <= 1.029
     claimed = MEMBERS["A2"]().bound(situation).sensitivity
-    noted("A2", claimed, largest_observed_distance(situation), "ridge logistic, 4 rows, ridge 2")
+    witness("A2", claimed, largest_observed_distance(situation), "ridge logistic, 4 rows, ridge 2")
     assert 0.94 <= largest_observed_distance(situation) / claimed <= 1
 
 
-def test_ridge_regression_pair_comes_within_a_fifth_of_the_diameter():
+def test_ridge_regression_pair_comes_within_a_fifth_of_the_diameter(witness):
     # A2: least squares at n = 20, lambda = 1 gave 4.284, .82 of the diameter at R = 1 ([002] says 20).
     situation = list(attack_settings())[1]
     assert (situation.problem.loss.id, situation.problem.penalty.alpha, situation.n_samples) == ("squared", 1.0, 20)
     moved = situation.n_samples * situation.constants.strong_convexity * largest_observed_distance(situation)
     assert 0.8 * 3 * math.sqrt(3) <= moved <= 3 * math.sqrt(3)
     claimed = MEMBERS["A2"]().bound(situation).sensitivity
-    noted("A2", claimed, largest_observed_distance(situation), "least squares, 20 rows, ridge 1")
+    witness("A2", claimed, largest_observed_distance(situation), "least squares, 20 rows, ridge 1")
     assert 0.8 <= largest_observed_distance(situation) / claimed <= 1
 
 
@@ -904,7 +903,7 @@ def test_a2_is_never_worse_than_a1():
         assert GradientDiameter().bound(situation).sensitivity <= StronglyConvex().bound(situation).sensitivity
 
 
-def test_stopping_at_the_tolerance_on_a_bare_quadratic_attains_a4():
+def test_stopping_at_the_tolerance_on_a_bare_quadratic_attains_a4(witness):
     # A4: F = mu/2 ||w||^2, reached with rows of zeros; at ||grad F|| = tau the distance is tau / mu.
     alpha, tolerance = 0.3, 1e-3
     problem = Problem(loss_named("squared"), penalty_named("l2", alpha), Domain(1.0, labels=(-1.0, 1.0)))
@@ -914,7 +913,7 @@ def test_stopping_at_the_tolerance_on_a_bare_quadratic_attains_a4():
     situation = setting(problem, Recipe(tolerance), 5, 3)
     # Two runs on the same table may stop on opposite sides of the minimiser 0: all of A4's slack is needed.
     slack = approximate(Bound("nothing moves", True, 0.0, ()), situation).sensitivity
-    noted("A4", slack, float(np.linalg.norm(stopped - (-stopped))), "one table, stopped on opposite sides")
+    witness("A4", slack, float(np.linalg.norm(stopped - (-stopped))), "one table, stopped on opposite sides")
     assert np.linalg.norm(stopped - (-stopped)) == pytest.approx(slack, rel=2e-9)
     assert np.linalg.norm(stopped - (-stopped)) <= slack
 

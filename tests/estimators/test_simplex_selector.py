@@ -79,7 +79,8 @@ def test_exact_enumeration_never_exceeds_the_sum_over_columns(common, epsilon):
     assert worst(common, epsilon) <= sum(column_delta(ones, epsilon) for ones in common)
 
 
-def test_a_quarter_of_the_claim_is_attained():
+def test_a_quarter_of_the_claim_is_attained(witness):
+    witness("G5", 2 * column_delta(1, 0.3), worst((1, 1), 0.3), "two columns, every pair of rows: delta")
     assert worst((1, 1), 0.3) == pytest.approx(2 * column_delta(1, 0.3) / 4)
 
 

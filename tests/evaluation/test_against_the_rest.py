@@ -31,7 +31,6 @@ from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, n
 from equipoise.release.carriers import evaluation as carrier
 from equipoise.release.carriers.evaluation import counted
 from program import run_program
-from witnesses import noted
 
 NO_NOISE = 60.0
 FAILURE = 1e-6
@@ -164,7 +163,7 @@ CELLS = Cells((0.2, 0.5, 0.8), ("not b", "b"))
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0])
-def test_a_neighbouring_pair_attains_the_bound(model, epsilon):
+def test_a_neighbouring_pair_attains_the_bound(model, epsilon, witness):
     certificate = issue_evaluation(
         EvaluationRequest(Terms(2, 3), eq.Budget(epsilon), "id", "digest", CELLS, against_the_rest=True)
     )
@@ -177,7 +176,7 @@ def test_a_neighbouring_pair_attains_the_bound(model, epsilon):
     first, second = tables
     # Seen is the first table's count everywhere: each unit that the second lies off tells.
     loss = np.abs(first - second).sum() / claim.scale
-    noted("N4", epsilon, loss, f"epsilon of one class's counts against the rest at {epsilon}")
+    witness("N4", epsilon, loss, f"epsilon of one class's counts against the rest at {epsilon}")
     assert 0.999999 * epsilon <= loss <= epsilon
     assert claim.curve().delta(epsilon) == 0.0
     assert claim.curve().delta(0.999 * loss) > 0.0

@@ -20,7 +20,6 @@ from equipoise.noise import COINS, ExactSource, SeededSource
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release.carriers import evaluation as carrier
 from equipoise.release.carriers.evaluation import counted, counted_by_target, counted_by_true_share, dealt, share_bins
-from witnesses import noted
 
 # Of this file: five audits that may not fail, and five tests of a law.
 FAILURE = 1e-6
@@ -145,14 +144,14 @@ def claimed(budget: eq.Budget, cells: Cells = TWO) -> Evaluation:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.3, 1.0, 5.0])
-def test_a_neighbouring_pair_attains_the_bound(epsilon):
+def test_a_neighbouring_pair_attains_the_bound(epsilon, witness):
     claim = claimed(eq.Budget(epsilon))
     scores, labels = np.array([[3.0], [-3.0]]), np.array([1.0, 0.0])
     first, second = (counted(TWO, scores, chosen, np.zeros(2, dtype=int)) for chosen in (labels, np.array([0.0, 0.0])))
     # Where the entered cell has few and the left one many, every unit of distance tells.
     seen = np.where(first > second, first, np.where(first < second, first, 0))
     loss = (np.abs(seen - second).sum() - np.abs(seen - first).sum()) / claim.scale
-    noted("N4", epsilon, loss, f"epsilon of the counts at {epsilon}")
+    witness("N4", epsilon, loss, f"epsilon of the counts at {epsilon}")
     assert 0.999999 * epsilon <= loss <= epsilon
     assert claim.curve().delta(epsilon) == 0.0
     assert claim.curve().delta(0.999 * loss) > 0.0
@@ -175,7 +174,7 @@ def test_a_pair_attains_the_bound_where_rows_are_counted_by_the_true_share_too(e
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0])
-def test_a_pair_attains_the_bound_where_targets_are_dealt_too(epsilon):
+def test_a_pair_attains_the_bound_where_targets_are_dealt_too(epsilon, witness):
     claim, predicted, coins = claimed(eq.Budget(epsilon), DEALT), np.array([[3.0], [3.0]]), np.array([5, COINS // 2])
     loss = 0.0
     for scale, count in (
@@ -185,7 +184,7 @@ def test_a_pair_attains_the_bound_where_targets_are_dealt_too(epsilon):
         # The ends of the range are dealt without a doubt.
         first, second = count(np.array([0.0, 3.0])), count(np.array([6.0, 3.0]))
         loss += np.abs(first - second).sum() / scale
-    noted("N4", epsilon, loss, f"epsilon of the counts of a regression at {epsilon}")
+    witness("N4", epsilon, loss, f"epsilon of the counts of a regression at {epsilon}")
     assert 0.999999 * epsilon <= loss <= epsilon
     assert claim.curve().delta(epsilon) == 0.0
     assert claim.curve().delta(0.999 * loss) > 0.0

@@ -386,13 +386,15 @@ def test_j4_and_j5_hold_for_drawn_noise(name, law, draws):
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 5.0, 40.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.3])
-def test_j3_is_attained_by_randomised_response_that_sometimes_tells_the_truth(epsilon, delta):
+def test_j3_is_attained_by_randomised_response_that_sometimes_tells_the_truth(epsilon, delta, witness):
     truth = delta + (1 - delta) / (1 + math.exp(-epsilon))
     lie = (1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))
     # It is (epsilon, delta)-private...
     assert truth + lie == pytest.approx(1.0)
     assert truth <= math.exp(epsilon) * lie + delta + 1e-12
     # ... and the mean of a loss that is +1 on one answer and -1 on the other differs by twice the total variation.
+    bound = 2 * total_variation(epsilon, delta)
+    witness("J3", bound, 2 * (truth - lie), f"delta = {delta:g}: change of a mean", over=("epsilon", epsilon))
     assert 2 * (truth - lie) == pytest.approx(2 * total_variation(epsilon, delta), rel=1e-12)
 
 

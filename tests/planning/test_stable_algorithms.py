@@ -69,12 +69,14 @@ def test_every_row_of_the_paper_has_an_answer():
         assert line.bound is None or line.seen <= line.bound
 
 
-def test_witnesses_reach_the_bounds():
+def test_witnesses_reach_the_bounds(witness):
     loose = {"B9.nesterov": 0.9, "B9.heavy-ball": 0.99}
     for line in table.lines():
         if line.bound is not None and not line.unit:
             least = 0.98 if line.method == "Bridge regression" else loose.get(line.theorem, 1 - 1e-4)
             assert line.seen >= least * line.bound, line
+            page = "bridge" if line.method == "Bridge regression" else line.theorem.partition("+")[0]
+            witness(page, line.bound, line.seen, line.method)
 
 
 def test_rows_without_a_bound_are_measured_with_a_confidence():
@@ -158,9 +160,10 @@ def test_public_classes_reach_their_bound(sizes):
 
 
 @pytest.mark.parametrize("sizes", [(60, 40), (50, 30, 20), (100,)])
-def test_tasks_of_any_sizes_reach_their_bound(sizes):
+def test_tasks_of_any_sizes_reach_their_bound(sizes, witness):
     recipe = eq.Recipe(1e-9, method="multi-task:" + "/".join(map(str, sizes)))
     moved = table_witnesses.multi_task_distance(STRAIGHT, sizes, 1e-9)
+    witness("multi-task", bound_of(STRAIGHT, recipe, 100), moved, "tasks of " + ", ".join(map(str, sizes)) + " rows")
     assert 1 - 1e-6 <= moved / bound_of(STRAIGHT, recipe, 100) <= 1
 
 

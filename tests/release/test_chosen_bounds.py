@@ -101,8 +101,10 @@ A, B = (int(np.flatnonzero((GRID.lows < value) & (value < GRID.highs))[0]) for v
 FIRST, SECOND = np.full(5, 1000.0), np.array([1000.0] * 4 + [-7.0])
 
 
-def test_the_bound_on_a_score_is_attained_in_both_directions_at_once():
+def test_the_bound_on_a_score_is_attained_in_both_directions_at_once(witness):
     moved = GRID.scores(CELLS.counts(SECOND)) - GRID.scores(CELLS.counts(FIRST))
+    witness("N6", PARTS, -moved[A], "score that the row left")
+    witness("N6", PARTS, moved[B], "score that the row entered")
     assert (moved[A], moved[B]) == (-PARTS, PARTS)
 
 

@@ -27,7 +27,6 @@ from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem
 from sample_schemas import EXAMPLE
 from stored_certificates import STORED, name_of, put, sealed_faults
-from witnesses import noted
 
 Array = NDArray[np.float64]
 
@@ -149,8 +148,8 @@ def moved(first: Array, second: Array, labels: tuple[int, int] = (1, 1), model: 
     return float(np.linalg.norm(ends[0] - ends[1])) / certificate.sensitivity
 
 
-def test_a_row_of_the_heaviest_class_attains_the_bound():
-    noted("N2", 1.0, moved(1.0, -1.0), "a row of the heaviest class, as a share of the bound")
+def test_a_row_of_the_heaviest_class_attains_the_bound(witness):
+    witness("N2", 1.0, moved(1.0, -1.0), "a row of the heaviest class, as a share of the bound")
     assert 0.95 <= moved(1.0, -1.0) <= 1.0
     # A row that changes its class as well, from the heaviest to the lightest: 1 and 1/4, of 2.
     assert moved(1.0, 1.0, labels=(1, 0)) == pytest.approx(1.25 / 2, rel=0.05)

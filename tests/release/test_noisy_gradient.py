@@ -149,7 +149,7 @@ def test_one_row_never_moves_a_released_gradient_by_more_than_the_certificate_sa
 
 
 @pytest.mark.parametrize(("loss", "form", "batch"), CASES)
-def test_the_sensitivity_is_reached_in_every_step(loss, form, batch):
+def test_the_sensitivity_is_reached_in_every_step(loss, form, batch, witness):
     certificate = planned(loss, mechanism=BATCHES[batch], fit_intercept=False)
     X, y = np.zeros((ROWS, COLUMNS)), np.full(ROWS, 3.0 if losses.named(loss).task == "regression" else 1.0)
     # A row turned round, at weights that the script leaves at zero.
@@ -162,6 +162,7 @@ def test_the_sensitivity_is_reached_in_every_step(loss, form, batch):
     if first.subsets:
         moved = moved[[CHANGED in subset for subset in first.subsets]]
         assert 0 < len(moved) < len(first.subsets)
+    witness("C5", certificate.sensitivity, moved.min(), f"{loss}, {batch}, least of all steps")
     assert moved.min() >= 0.999999 * certificate.sensitivity
     assert moved.max() <= certificate.sensitivity
 

@@ -52,7 +52,7 @@ def spread(rows: int, others: int, columns: int, seed: int = 0) -> tuple[Array, 
 
 @pytest.mark.parametrize("rows", MANY)
 @pytest.mark.parametrize("model", [eq.LinearSVC, eq.HuberRegressor], ids=["corners", "smooth"])
-def test_a_person_moves_a_minimiser_as_far_as_one_row_may_however_many_rows_they_have(model, rows):
+def test_a_person_moves_a_minimiser_as_far_as_one_row_may_however_many_rows_they_have(model, rows, witness):
     # A strong ridge keeps predictions where the loss is a straight line: the bound is attained.
     facts = {"classes": (0, 1)} if model is eq.LinearSVC else {"classes": None, "labels": (-1.0, 1.0)}
     persons = np.concatenate([np.zeros(rows, dtype=int), np.arange(1, 4)])
@@ -62,6 +62,7 @@ def test_a_person_moves_a_minimiser_as_far_as_one_row_may_however_many_rows_they
         certificate = fitted.plan(4, 1)
         ends.append(fitted.fit(sign * X, np.where(persons == 0, 1, 0), groups=persons).coef_)
     moved = float(np.linalg.norm(ends[0] - ends[1]))
+    witness("N1", certificate.sensitivity, moved, f"{model.__name__}, {rows} rows of a person")
     assert 0.95 * certificate.sensitivity <= moved <= certificate.sensitivity
 
 

@@ -108,9 +108,10 @@ def test_the_joint_sensitivity_is_never_exceeded_and_reached(weight, sizes):
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-def test_the_joint_sensitivity_is_reached_at_its_cosine(weight):
+def test_the_joint_sensitivity_is_reached_at_its_cosine(weight, witness):
     cosine = min(1.0, weight**2 / 2)
     pair = np.array([1.0, 0.0, cosine, math.sqrt(1 - cosine**2), 1.0, -1.0])
+    witness("SSP", joint_sensitivity(1.0, 1.0, weight), joint_change(pair, 1.0, 1.0, weight), f"weight {weight:g}")
     assert joint_change(pair, 1.0, 1.0, weight) == pytest.approx(joint_sensitivity(1.0, 1.0, weight), rel=1e-12)
 
 
@@ -129,12 +130,13 @@ def test_the_coefficient_sensitivity_is_never_exceeded(columns):
             assert found >= REACHED[columns] * claimed
 
 
-def test_the_coefficient_sensitivity_is_reached_where_targets_rule():
+def test_the_coefficient_sensitivity_is_reached_where_targets_rule(witness):
     # Tiny rows: only the linear coefficients count, and they change sign with the target.
     for columns in (1, 4, 9):
         pair = np.concatenate([np.full(2 * columns, 1 / math.sqrt(columns)), [1.0, -1.0]])
-        ratio = coefficient_change(pair, 1e-6, 1.0) / coefficient_sensitivity(1e-6, 1.0, columns)
-        assert 0.99999 <= ratio <= 1
+        attained, claimed = coefficient_change(pair, 1e-6, 1.0), coefficient_sensitivity(1e-6, 1.0, columns)
+        witness("E7", claimed, attained, f"{columns} columns, targets rule")
+        assert 0.99999 <= attained / claimed <= 1
 
 
 def naive_sums(table: Array, targets: Array) -> tuple[Array, Array]:

@@ -60,9 +60,20 @@ def command(
         if sys.stdout.isatty():
             # A program or a proof is no Markdown, and would be set as one line.
             code = PurePosixPath(name).suffix in TEXTS
-            Console().print(text if code else Markdown(text), markup=False, highlight=False)
+            Console().print(text if code else Markdown(unfolded(text)), markup=False, highlight=False)
         else:
             print(text, end="")
+
+
+def unfolded(text: str) -> str:
+    r"""Return a page with the words over what a site folds: a terminal folds nothing, and would leave them out.
+
+    Examples
+    --------
+    >>> unfolded("<details>\n<summary>Rows</summary>\n")
+    '<details>\n\n*Rows*\n'
+    """
+    return re.sub(r"^<summary>(.*)</summary>$", r"\n*\1*", text, flags=re.MULTILINE)
 
 
 def documents() -> Path:
@@ -175,12 +186,20 @@ def _ends_in(path: str, name: str) -> bool:
 def section(text: str, mark: str, topic: str) -> str:
     r"""Return the section of a page that a mark names, to the next heading of its level; refuse a mark of none.
 
+    A mark may also stand in a line of a table: then that line is the section, below the head of its table.
+
     Examples
     --------
     >>> section("# Noise\n\n## On grids\n\nFine.\n\n### Why?\n\nSo.\n\n## Else\n", "on-grids", "noise")
     '## On grids\n\nFine.\n\n### Why?\n\nSo.\n'
+    >>> section('| of |\n|---|\n| <a id="x"></a>A |\n| B |\n', "x", "noise")
+    '| of |\n|---|\n| A |\n'
     """
     lines, fenced = text.splitlines(), False
+    if (marked := f'<a id="{mark}"></a>') in text:
+        place = next(place for place, line in enumerate(lines) if marked in line)
+        head = max(at for at in range(place) if lines[at].startswith("|---"))
+        return "\n".join([*lines[head - 1 : head + 1], lines[place].replace(marked, "")]) + "\n"
     found: dict[str, tuple[int, int]] = {}
     for place, line in enumerate(lines):
         fenced ^= line.startswith("```")
