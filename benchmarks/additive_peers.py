@@ -27,14 +27,13 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0)
 Setting = tuple[int, int, float]
 
 # Bins of a column, how often each column is visited, and how far it goes then: the default, and less or more of each.
-SETTINGS: tuple[Setting, ...] = ((32, 300, 0.01), (8, 100, 0.01), (8, 100, 0.03))
 # Two bins are kept for values that are missing or unknown, so that 4, the fewest of use, are two halves of a column.
-# Tables of few rows, where noise counts most and a fit takes a moment, are tuned over all of these.
+BINS = (4, 6, 8)
 PACES = ((100, 0.01), (100, 0.03), (100, 0.1), (30, 0.03), (30, 0.1), (10, 0.1), (10, 0.3))
-MORE_SETTINGS: tuple[Setting, ...] = tuple(
-    (bins, rounds, step) for bins, (rounds, step) in itertools.product((4, 6, 8), PACES)
+SETTINGS: tuple[Setting, ...] = (
+    (32, 300, 0.01),
+    *((bins, rounds, step) for bins, (rounds, step) in itertools.product(BINS, PACES)),
 )
-FEW_ROWS = 10_000
 
 
 def tables_of(frame: pd.DataFrame, facts: dict[str, Any]) -> pd.DataFrame:
@@ -95,8 +94,7 @@ def tasks(folder: Path, most: int) -> Iterator[tuple[Named, Named, Callable[[], 
             found.append(scores(model, tables_of(test, facts), test[facts["target"]], facts))
         return {"scores": found, "mean": float(np.mean([first for first, _ in found])), "runs": runs}
 
-    more = MORE_SETTINGS if facts["rows"] < FEW_ROWS else ()
-    for epsilon, setting in itertools.product(EPSILONS, dict.fromkeys((*SETTINGS, *more))):
+    for epsilon, setting in itertools.product(EPSILONS, SETTINGS):
         bins, rounds, step = setting
         name = {"table": folder.name, "epsilon": epsilon, "setting": f"{bins} bins, {rounds} rounds of {step:g}"}
         key = {"rows": facts["rows"], "runs": runs, "version": version("interpret-core")}
