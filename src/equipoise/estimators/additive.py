@@ -16,10 +16,11 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 from equipoise.estimators.saved import Saved, Setting
-from equipoise.planning.curves import CELLS, cells_for, pairs_are_worth
+from equipoise.planning.curves import CELLS, cells_for, is_shortened, pairs_are_worth
 from equipoise.planning.issue import issue
 from equipoise.planning.notes import Notes
-from equipoise.vocabulary.facts import Domain
+from equipoise.planning.request import Request
+from equipoise.vocabulary.facts import Domain, Label
 from equipoise.vocabulary.numbers import plain
 
 # What asks for a rule by public facts.
@@ -58,7 +59,8 @@ class Additive(PrivateLinearModel):
         facts = self._asked_together(facts)
         bends = [type(column) is NumberColumn for column in facts.columns]
         if any(bends) and not any(isinstance(column, CurveColumn) for column in facts.columns) and asked != 0:
-            facts = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+            shaped = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+            facts = shaped if any(isinstance(column, CurveColumn) for column in shaped.columns) else self._long(shaped)
         return self._worth_together(facts) if self.pairs == PUBLIC else facts
 
     def _asked_together(self, schema: Schema) -> Schema:
@@ -94,6 +96,24 @@ class Additive(PrivateLinearModel):
             return 0
         known = {cells: cost for cells, cost in costs.items() if cost is not None}
         return cells_for(known, "regression" if schema.target.classes is None else "classification")
+
+    def _long(self, lines: Schema) -> Schema:
+        """Return lines with the row norm that was declared, or with none where noise costs next to nothing."""
+        if self._is_declared or (cost := self._cost(lines)) is None or is_shortened(cost):
+            return lines
+        return replace(lines, row_norm=None)
+
+    @property
+    def _is_declared(self) -> bool:
+        """Whether a row norm was declared, which stays."""
+        return isinstance(self.domain, Schema) and self.domain.row_norm is not None
+
+    def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
+        asked = super()._request(n_samples, n_features, found)
+        facts = self._public_facts
+        if not isinstance(facts, Schema) or plain(self.cells) == 0 or self._is_declared:
+            return asked
+        return replace(asked, row_norms=None, ruled_norms=(facts.longest_row, facts.row_norm or facts.longest_row))
 
     def _cost(self, facts: Schema) -> float | None:
         """Return the modelled cost of this training on rows that are encoded so; None where it cannot be planned."""

@@ -9,6 +9,7 @@ from equipoise.certify.certificate import ABOUT_NOTES, Certificate, Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.record import build, to_plain
 from equipoise.planning import words
+from equipoise.planning.curves import is_shortened
 from equipoise.planning.kinds import Plan, planner_of, words_of
 from equipoise.planning.laws import Calibration
 from equipoise.planning.menu import Choice
@@ -115,18 +116,37 @@ def _wasteful(claim: Claim) -> Iterator[str]:
         )
 
 
-def divided(request: Request) -> Iterator[str]:
-    """Yield the line to write into a schema whose rows are divided by a length that hardly any of them has.
+# Rows that are clipped to this share of the longest or less may have lost what tells them apart.
+MUCH_SHORTER = 0.8
+
+
+def divided(request: Request, cost: float) -> Iterator[str]:
+    """Yield by what rows of a schema are divided, where nobody declared it, and which line to write.
+
+    Where noise costs next to nothing a shorter norm can win nothing, and nothing is said of one.
 
     Examples
     --------
     >>> from dataclasses import replace
     >>> from equipoise.vocabulary.facts import Domain
     >>> asked = Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.5, 100, 30, Budget(1.0))
-    >>> list(divided(asked)), next(divided(replace(asked, row_norms=(5.477, 2.185))))[:69]
+    >>> list(divided(asked, 0.3)), next(divided(replace(asked, row_norms=(5.477, 2.185)), 0.3))[:69]
     ([], 'wasteful: the schema declares no row_norm, and rows are divided by 5.')
+    >>> list(divided(replace(asked, row_norms=(5.477, 2.185)), 0.001))
+    []
+    >>> next(divided(replace(asked, ruled_norms=(5.477, 2.185)), 0.3))[:70]
+    'row_norm = 2.185 by the public rule of additive models, where a row ma'
     """
-    if request.row_norms is not None:
+    if request.ruled_norms is not None:
+        longest, written = request.ruled_norms
+        told = f"row_norm = {written:.4g} by the public rule of additive models, where a row may be {longest:.4g} long"
+        if written < MUCH_SHORTER * longest:
+            told += (
+                ": where values lie near one end of their bounds, nearly all rows are clipped, and what tells them "
+                f"apart may be lost; then declare tighter bounds, or row_norm = {longest:.4g} (docs/additive.md)"
+            )
+        yield told
+    if request.row_norms is not None and is_shortened(cost):
         longest, shorter = request.row_norms
         yield (
             f"wasteful: the schema declares no row_norm, and rows are divided by {longest:.4g}, as long as one can be, "
@@ -155,7 +175,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
-        caveats=(*divided(request), *caveats_of(request.terms(), claim)),
+        caveats=(*divided(request, plan.share), *caveats_of(request.terms(), claim)),
         asked=request,
         bounds=plan.bounds,
         candidates=plan.candidates,
