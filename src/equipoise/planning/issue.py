@@ -29,7 +29,7 @@ _NO_SAY: Any = {
     "vouched": "",
     "selection": "",
     "row_norms": None,
-    "ruled_norms": None,
+    "remarks": (),
 }
 
 

@@ -116,12 +116,8 @@ def _wasteful(claim: Claim) -> Iterator[str]:
         )
 
 
-# Rows that are clipped to this share of the longest or less may have lost what tells them apart.
-MUCH_SHORTER = 0.8
-
-
 def divided(request: Request, cost: float) -> Iterator[str]:
-    """Yield by what rows of a schema are divided, where nobody declared it, and which line to write.
+    """Yield the line to write into a schema whose rows are divided by a length that hardly any of them has.
 
     Where noise costs next to nothing a shorter norm can win nothing, and nothing is said of one.
 
@@ -134,18 +130,7 @@ def divided(request: Request, cost: float) -> Iterator[str]:
     ([], 'wasteful: the schema declares no row_norm, and rows are divided by 5.')
     >>> list(divided(replace(asked, row_norms=(5.477, 2.185)), 0.001))
     []
-    >>> next(divided(replace(asked, ruled_norms=(5.477, 2.185)), 0.3))[:70]
-    'row_norm = 2.185 by the public rule of additive models, where a row ma'
     """
-    if request.ruled_norms is not None:
-        longest, written = request.ruled_norms
-        told = f"row_norm = {written:.4g} by the public rule of additive models, where a row may be {longest:.4g} long"
-        if written < MUCH_SHORTER * longest:
-            told += (
-                ": where values lie near one end of their bounds, nearly all rows are clipped, and what tells them "
-                f"apart may be lost; then declare tighter bounds, or row_norm = {longest:.4g} (docs/additive.md)"
-            )
-        yield told
     if request.row_norms is not None and is_shortened(cost):
         longest, shorter = request.row_norms
         yield (
@@ -153,6 +138,17 @@ def divided(request: Request, cost: float) -> Iterator[str]:
             f"which hardly any is: write row_norm = {shorter:.4g} into it, above [target]; rows are then "
             f"{longest / shorter:.2g} times as long beside the same noise, and longer ones are clipped "
             "(docs/schema.md)"
+        )
+
+
+def _hardly_there(request: Request) -> Iterator[str]:
+    """Yield that a class is declared of which the table may not have one row: its plan is one for next to nothing."""
+    shares = request.domain.prevalence
+    if shares is not None and (rarest := min(shares) * request.rows) < 1:
+        yield (
+            f"hardly there: by the declared prevalence {request.rows} rows have {number(rarest)} of a class, less than "
+            "one; the ridge is made for that, and such a model says next to nothing: check the prevalence, or leave it "
+            "out"
         )
 
 
@@ -175,7 +171,12 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
-        caveats=(*divided(request, plan.share), *caveats_of(request.terms(), claim)),
+        caveats=(
+            *request.remarks,
+            *divided(request, plan.share),
+            *_hardly_there(request),
+            *caveats_of(request.terms(), claim),
+        ),
         asked=request,
         bounds=plan.bounds,
         candidates=plan.candidates,

@@ -105,6 +105,9 @@ class Domain(Record):
                 count = len(self.bounds)
                 object.__setattr__(self, "row_norm", math.sqrt(count / 3 + 0.6 * math.sqrt(count)))
         remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
+        if isinstance(self.row_norm, float) and self.row_norm == 0 and self.bounds is not None:
+            found = f"bounds={self.bounds}, one pair for all columns, which does not tell how many there are"
+            raise InvalidParameter("a row_norm beside one pair of bounds, or a pair for every column", found, remedy)
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
