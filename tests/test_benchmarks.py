@@ -76,6 +76,22 @@ def test_the_picture_of_additive_models_is_drawn_from_the_stored_results(benchma
     assert not page.is_drawn(changed, additive.PICTURE)
 
 
+def test_every_further_suite_calls_programs_with_options_that_they_have(benchmarks, monkeypatch):
+    bench, called = benchmarks("bench"), []
+    monkeypatch.setattr(bench.subprocess, "run", lambda command, check: called.append(command))
+    for suite in bench.FURTHER:
+        bench.further(suite, Path("a folder"))
+    assert len(called) == sum(map(len, bench.FURTHER.values()))
+    # Options that several programs share are in one place.
+    shared = (ROOT / "benchmarks" / "study.py").read_text(encoding="utf-8")
+    for python, program, *options in called:
+        assert python == sys.executable
+        text = program.read_text(encoding="utf-8")
+        for option in (option for option in options if option.startswith("--")):
+            assert f'"{option}"' in text or ("import options" in text and f'"{option}"' in shared), (program, option)
+        assert "{data}" not in options
+
+
 def test_a_result_of_another_plan_is_marked(benchmarks):
     page = benchmarks("utility_page")
     found = page.stores()

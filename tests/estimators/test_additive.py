@@ -147,7 +147,7 @@ def grades(n: int) -> eq.Schema:
 
 
 def test_rows_keep_their_lengths_where_noise_costs_next_to_nothing():
-    """Where values crowd near one end of their bounds, a shorter norm clips all rows, and loses what tells them apart."""
+    """Where values crowd near one end of their bounds, a shorter norm clips all rows and loses what counts."""
     gone = []
     for seed in range(3):
         coins = np.random.default_rng(seed)
@@ -255,6 +255,17 @@ def test_a_saved_model_predicts_what_it_did_and_its_page_shows_the_curves(model,
     page = (tmp_path / "release" / "report.html").read_text()
     assert "<h2>The curves</h2>" in page
     assert page.count('id="effect-') >= 2
+
+
+def test_a_page_without_bands_says_why(tmp_path):
+    asked = {"epsilon": 1.0, "delta": 1e-6, "cells": 4, "domain": SCHEMA, "random_state": 0}
+    pages = {}
+    for mechanism in ("objective", "noisy-gradient"):
+        found = eq.AdditiveClassifier(mechanism=mechanism, **asked).fit(TRAIN.drop(columns="amount"))
+        eq.save(found, tmp_path / mechanism)
+        pages[mechanism] = (tmp_path / mechanism / "report.html").read_text()
+    assert "the band reaches two standard deviations" in pages["objective"]
+    assert "for this kind of release no public fact bounds it" in pages["noisy-gradient"]
 
 
 def test_a_saved_line_stays_one_whatever_a_later_rule_says(tmp_path, monkeypatch):

@@ -153,8 +153,8 @@ def _norm_written(schema: Schema) -> str:
     if written >= NEAR * longest:
         return told
     return (
-        f"{told}: where values lie near one end of their bounds, nearly all rows are clipped, and what tells them apart "
-        f"may be lost; then declare tighter bounds, or row_norm = {longest:.4g} (docs/additive.md)"
+        f"{told}: where values lie near one end of their bounds, nearly all rows are clipped, and what tells them "
+        f"apart may be lost; then declare tighter bounds, or row_norm = {longest:.4g} (docs/additive.md)"
     )
 
 
@@ -181,7 +181,7 @@ class AdditiveClassifier(Additive, LogisticRegression):
     categories. A curve is a line and departures from it, the finer the smaller. How many cells there are follows from
     n, the columns and the budget alone, and where no curve is worth its noise the model is `LogisticRegression` of
     those lines. The released schema has curves and roots, so that everything that reads one works as it does for lines
-    (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: their effects are lines, and plans say so.
+    (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: effects are lines, and plans say so.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ what the same is without them.
 
 Rows of lines are divided by less than the longest for the same reason: less noise. That can win no more than the share
 that noise costs, and it clips rows, whose lengths may tell something: where values lie near one end of their bounds
-nearly every row is long, in nearly the same direction, and how long is much of what can be learnt. So rows are shortened
+nearly every row is long, in nearly the same direction, and how long is much of what can be learnt. So rows are clipped
 where lines lose `LOST` or more. These numbers were settled with public tables in view, which docs/additive.md names; no
 privacy claim rests on them.
 """
