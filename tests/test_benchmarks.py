@@ -236,3 +236,21 @@ def test_the_page_has_the_regrets_of_the_stored_choices(benchmarks):
     choices = benchmarks("choices")
     page = (ROOT / "docs" / "mechanisms.md").read_text()
     assert choices.regrets_table(choices.stored.Store("choices").records) in page
+    assert choices.gates_table(choices.stored.Store("choices").records) in page
+
+
+def test_a_gate_is_missed_by_one_cell(benchmarks):
+    choices = benchmarks("choices")
+
+    def table(*regrets):
+        names = [
+            {"task": "regression", "group": "judges", "table": "rows", "epsilon": epsilon, "delta": "0"}
+            for epsilon in (0.1, 0.3, 1.0)
+        ]
+        found = [
+            {"name": name, "regret": [regret] * 2, "error": [0.5] * 2} for name, regret in zip(names, regrets, strict=True)
+        ]
+        return choices.gates_table(found).splitlines()[-1]
+
+    assert table(0.0, 0.0, 0.1) == "| regression | judges | 0 | R2 | 0.03, met (0.3) | 0 of 3 above 2, met |  |"
+    assert "| 0.70, **missed** (0.3) | 1 of 3 above 2, **missed** | rows at 1: 2.1 (0.5) |" in table(0.0, 0.0, 2.1)
