@@ -324,7 +324,9 @@ def gates_table(records: list[Record]) -> str:
         name = record["name"]
         groups.setdefault((name["task"], name["group"], name["delta"]), []).append(record)
     rows = []
-    for (task, group, delta), some in sorted(groups.items(), key=lambda each: (list(GATES).index(each[0][0]), *each[0])):
+    for (task, group, delta), some in sorted(
+        groups.items(), key=lambda each: (list(GATES).index(each[0][0]), *each[0])
+    ):
         most_mean, most = GATES[task]
         for place, measure in enumerate(("accuracy", "AUC")[: 1 if task == "regression" else 2]):
             found = sorted(some, key=lambda record: -record["regret"][place])

@@ -248,7 +248,8 @@ def test_a_gate_is_missed_by_one_cell(benchmarks):
             for epsilon in (0.1, 0.3, 1.0)
         ]
         found = [
-            {"name": name, "regret": [regret] * 2, "error": [0.5] * 2} for name, regret in zip(names, regrets, strict=True)
+            {"name": name, "regret": [regret] * 2, "error": [0.5] * 2}
+            for name, regret in zip(names, regrets, strict=True)
         ]
         return choices.gates_table(found).splitlines()[-1]
 
