@@ -148,9 +148,8 @@ def page() -> None:
                 said = _means(line), _means(curve), _difference(curve - line)
                 budget = f"{epsilon:g}, {'1/n^2' if share else '0'}"
                 print(f"| {name} | {budget} | {' | '.join(said)} | {record['shape']} | {record['runs']} |")
-    print(
-        "\n| table | epsilon | DP-EBM | additive | difference | its best setting | of | runs |\n|---|---|---|---|---|---|---|---|"
-    )
+    print("\n| table | epsilon | DP-EBM | additive | difference | its best setting | of | runs |")
+    print("|---|---|---|---|---|---|---|---|")
     rivals: dict[tuple[str, float], list[Record]] = defaultdict(list)
     for record in Store("additive-peers").records:
         rivals[record["name"]["table"], record["name"]["epsilon"]].append(record)
