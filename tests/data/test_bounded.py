@@ -211,6 +211,15 @@ def test_bounds_of_arrays_are_taken_and_no_facts_at_all_are_refused():
         eq.Domain(classes=(0, 1))
 
 
+def test_what_is_refused_is_what_was_written():
+    with pytest.raises(
+        InvalidParameter, match="asked: a row_norm beside one pair of bounds for all columns; found: none; to do"
+    ):
+        eq.Domain(bounds=(0, 1), classes=(0, 1))
+    with pytest.raises(InvalidParameter, match="asked: a finite column bound; found: column bound='0' of type str"):
+        eq.Domain(bounds=[("0", "1")], classes=(0, 1))
+
+
 def test_bounds_of_another_number_of_columns_are_refused_before_anything_is_spent():
     with pytest.raises(InvalidParameter, match="bounds of all 4 columns; found: those of 3"):
         model().plan(n_samples=400, n_features=4)

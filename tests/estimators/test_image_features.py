@@ -50,6 +50,12 @@ def test_the_map_follows_from_its_seed_and_the_most_telling_directions_come_firs
     np.testing.assert_allclose(few.directions, first.directions[:, :10], atol=1e-4)
 
 
+def test_more_directions_than_there_are_are_refused():
+    found = eq.ImageFeatures(height=8, width=8, directions=325)
+    with pytest.raises(InvalidParameter, match="at most 324 directions; found: directions=325, and images of 8 by 8"):
+        found.fit(np.zeros((1, PIXELS)))
+
+
 def test_what_other_images_hold_changes_no_bit_of_an_images_features(features):
     table = images(2 * BLOCK + 5)
     mapped = features.transform(table)

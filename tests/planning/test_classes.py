@@ -128,3 +128,16 @@ def test_a_declared_prevalence_ranks_rare_positives_better():
     # The same noise, seed by seed: three standard errors, a false alarm in a thousand.
     ahead = areas(0.94, 0.06) - areas(0.5, 0.5)
     assert ahead.mean() > 3 * ahead.std(ddof=1) / np.sqrt(len(ahead))
+
+
+def test_a_plan_says_that_a_class_is_hardly_there():
+    """A share of which the table may not have one row is a plan for next to nothing, and a typing error more often."""
+
+    def told(*shares: float) -> bool:
+        caveats = eq.LogisticRegression(1.0, domain=domain(*shares)).plan(1000, 10).caveats
+        return any(line.startswith("hardly there: by the declared prevalence 1000 rows have") for line in caveats)
+
+    assert told(1e-12, 1 - 1e-12)
+    assert told(0.0009, 0.9991)
+    assert not told(0.001, 0.999)
+    assert not told()

@@ -10,20 +10,27 @@ from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import MOST_CELLS, are_halves, curved
 from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
-from equipoise.data.schema.typical import public_norm
+from equipoise.data.schema.typical import NEAR, public_norm
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 from equipoise.estimators.saved import Saved, Setting
-from equipoise.planning.curves import CELLS, cells_for, pairs_are_worth
+from equipoise.planning.curves import CELLS, cells_for, is_shortened, pairs_are_worth
 from equipoise.planning.issue import issue
 from equipoise.planning.notes import Notes
-from equipoise.vocabulary.facts import Domain
+from equipoise.planning.request import Request
+from equipoise.vocabulary.facts import Domain, Label
 from equipoise.vocabulary.numbers import plain
 
 # What asks for a rule by public facts.
 PUBLIC = "public"
+
+# What is said where columns cannot bend.
+LINES = (
+    "every effect is a line: columns bend between the bounds of a schema, and rows are numbers in a Domain; pass "
+    "domain=eq.Schema.from_toml(...) for curves, or LogisticRegression or Ridge for lines (docs/additive.md)"
+)
 
 
 class Additive(PrivateLinearModel):
@@ -46,7 +53,7 @@ class Additive(PrivateLinearModel):
             raise InvalidParameter(f'{powers}, 0 for lines, or "public"', found, remedy)
         if not isinstance(facts, Schema):
             if facts is not None and asked not in (PUBLIC, 0):
-                found = "rows of numbers in a Domain, which describes no kinds of columns"
+                found = f"cells={self.cells!r} and rows of numbers in a Domain, whose columns have no names and kinds"
                 remedy = "pass domain=eq.Schema.from_toml(...), or leave cells out, which means lines"
                 raise InvalidParameter(
                     "a schema, whose columns of numbers have bounds between which they bend", found, remedy
@@ -58,7 +65,8 @@ class Additive(PrivateLinearModel):
         facts = self._asked_together(facts)
         bends = [type(column) is NumberColumn for column in facts.columns]
         if any(bends) and not any(isinstance(column, CurveColumn) for column in facts.columns) and asked != 0:
-            facts = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+            shaped = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
+            facts = shaped if any(isinstance(column, CurveColumn) for column in shaped.columns) else self._long(shaped)
         return self._worth_together(facts) if self.pairs == PUBLIC else facts
 
     def _asked_together(self, schema: Schema) -> Schema:
@@ -95,6 +103,26 @@ class Additive(PrivateLinearModel):
         known = {cells: cost for cells, cost in costs.items() if cost is not None}
         return cells_for(known, "regression" if schema.target.classes is None else "classification")
 
+    def _long(self, lines: Schema) -> Schema:
+        """Return lines with the row norm that was declared, or with none where noise costs next to nothing."""
+        if self._is_declared or (cost := self._cost(lines)) is None or is_shortened(cost):
+            return lines
+        return replace(lines, row_norm=None)
+
+    @property
+    def _is_declared(self) -> bool:
+        """Whether a row norm was declared, which stays."""
+        return isinstance(self.domain, Schema) and self.domain.row_norm is not None
+
+    def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
+        asked = super()._request(n_samples, n_features, found)
+        facts = self._public_facts
+        if isinstance(facts, Domain):
+            return replace(asked, remarks=(LINES,) if plain(self.cells) == PUBLIC else ())
+        if not isinstance(facts, Schema) or plain(self.cells) == 0 or self._is_declared:
+            return asked
+        return replace(asked, row_norms=None, remarks=(_norm_written(facts),))
+
     def _cost(self, facts: Schema) -> float | None:
         """Return the modelled cost of this training on rows that are encoded so; None where it cannot be planned."""
         own = {name: value for name, value in self.get_params(deep=False).items() if name not in ("cells", "pairs")}
@@ -116,6 +144,18 @@ class Additive(PrivateLinearModel):
             if entry.name != "pairs"
         )
         return replace(saved, model=replace(saved.model, settings=settings))
+
+
+def _norm_written(schema: Schema) -> str:
+    """Return in words by what rows are divided, and when to declare something else."""
+    longest, written = schema.longest_row, schema.row_norm or schema.longest_row
+    told = f"row_norm = {written:.4g} by the public rule of additive models, where a row may be {longest:.4g} long"
+    if written >= NEAR * longest:
+        return told
+    return (
+        f"{told}: where values lie near one end of their bounds, nearly all rows are clipped, and what tells them "
+        f"apart may be lost; then declare tighter bounds, or row_norm = {longest:.4g} (docs/additive.md)"
+    )
 
 
 def _curved(schema: Schema, cells: int) -> Schema:
@@ -141,7 +181,7 @@ class AdditiveClassifier(Additive, LogisticRegression):
     categories. A curve is a line and departures from it, the finer the smaller. How many cells there are follows from
     n, the columns and the budget alone, and where no curve is worth its noise the model is `LogisticRegression` of
     those lines. The released schema has curves and roots, so that everything that reads one works as it does for lines
-    (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: their effects are lines.
+    (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: effects are lines, and plans say so.
 
     Parameters
     ----------

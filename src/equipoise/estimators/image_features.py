@@ -96,12 +96,15 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
         numbers = width_of(height, width)
         given = plain(self.directions)
         count = numbers if given is None else require_count("directions", given, "pass directions=1500")
+        if count > numbers:
+            found = f"directions={count}, and images of {height} by {width} have {numbers}"
+            raise InvalidParameter(f"at most {numbers} directions", found, "pass directions=None to have all of them")
         seed = plain(self.public_seed)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise InvalidParameter("public_seed, a whole number >= 0", f"public_seed={seed!r}", "pass public_seed=0")
         self._device(0)
         shape = self._table(X).shape
-        self.centre_, self.directions_ = even_map(height, width, min(count, numbers), seed)
+        self.centre_, self.directions_ = even_map(height, width, count, seed)
         note_columns(self, X, shape)
         return self
 

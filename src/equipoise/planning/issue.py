@@ -29,6 +29,7 @@ _NO_SAY: Any = {
     "vouched": "",
     "selection": "",
     "row_norms": None,
+    "remarks": (),
 }
 
 

@@ -131,6 +131,8 @@ class Request:
     row_norms : (float, float), optional
         Where a schema declares no row norm and hardly any row is as long as what its rows are divided by: that length,
         and the public row norm that it could declare. It adds a caveat; nothing depends on it.
+    remarks : tuple of str
+        What an estimator made of its public facts by a rule of its own, in sentences. They become caveats, as above.
     private_bounds : Bounds, optional
         The columns whose bounds are released first, and the part of the budget that pays for them.
     recipe : Recipe, optional
@@ -170,6 +172,7 @@ class Request:
     selection: str = ""
     left_open: tuple[str, ...] = ()
     row_norms: tuple[float, float] | None = None
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

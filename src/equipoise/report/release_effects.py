@@ -34,7 +34,10 @@ def effects_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         words = f"{label}: from its lowest to its highest point the effect changes by {number(swing)}."
         pictures.append(figure(f"effect-{place}", words, words))
     known = any(point.deviation is not None for effect in record.effects for point in effect.points)
-    band = "no band is drawn, since how much noise a weight carries depends on the private rows"
+    band = (
+        "no band is drawn, since how much of the noise is left in a weight depends on the private rows, and for this "
+        "kind of release no public fact bounds it (it does for noise in the objective or on finished weights)"
+    )
     if known and all(len(effects) > 1 for effects in columns.values()):
         band = "no band is drawn where there are several lines; the weights below have theirs"
     elif known:

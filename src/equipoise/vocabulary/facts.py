@@ -98,13 +98,15 @@ class Domain(Record):
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
+        remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         if self.bounds is not None:
             object.__setattr__(self, "bounds", settled_bounds(self.bounds))
-            if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
+            if isinstance(self.row_norm, float) and self.row_norm == 0:
+                if not isinstance(self.bounds[0], tuple):
+                    raise InvalidParameter("a row_norm beside one pair of bounds for all columns", "none", remedy)
                 # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
                 count = len(self.bounds)
                 object.__setattr__(self, "row_norm", math.sqrt(count / 3 + 0.6 * math.sqrt(count)))
-        remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
@@ -115,8 +117,7 @@ class Domain(Record):
             remedy = "pass the most rows that one person counts with, for example 100, or leave it out"
             object.__setattr__(self, "rows_a_person", require_count("rows_a_person", self.rows_a_person, remedy))
         if self.classes is not None and self.labels is not None:
-            remedy = "classes for a classifier, labels for a regressor"
-            raise InvalidParameter("either classes or labels", "both", remedy)
+            raise InvalidParameter("either classes or labels", "both", "classes for classifiers, labels for regressors")
         if self.classes is not None and self.classes != "observed":
             object.__setattr__(self, "classes", settled_classes(self.classes))
         if self.labels is not None:

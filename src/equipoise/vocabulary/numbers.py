@@ -25,7 +25,7 @@ def require_number(
     >>> require_number("epsilon", 1, above=0.0, remedy="pass epsilon=1.0")
     1.0
     """
-    bound = f"a finite {name} {'>=' if inclusive else '>'} {above:g}"
+    bound = f"a finite {name}" + (f" {'>=' if inclusive else '>'} {above:g}" if above > -math.inf else "")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidParameter(bound, f"{name}={value!r} of type {type(value).__name__}", remedy)
     if abs(value) > 1e300:
