@@ -228,6 +228,8 @@ REFUSED = {
         "A1": "Unset Guard Checking.\nFixpoint loop (n : nat) : False := loop n.\n" + HONEST
     },
     "an attribute": {"A1": "#[bypass_check(guard)] Fixpoint loop (n : nat) : False := loop n.\n" + HONEST},
+    "a theorem that is given up": {"A1": "Theorem A1 : 1 = 2.\nAbort.\nDefinition A1 := I.\n" + HONEST},
+    "a theorem that fails": {"A1": "Fail Theorem A1 : 1 = true.\nDefinition A1 := I.\n" + HONEST},
     "a module": {"A1": "Module boolp. Hypothesis cheat : False. End boolp.\n" + HONEST},
 }
 
@@ -254,6 +256,29 @@ def test_the_check_of_proofs_refuses_what_is_assumed(tmp_path, planted):
 def test_the_check_of_proofs_refuses_what_it_does_not_follow(tmp_path, refused):
     code, said = check(tmp_path, **REFUSED[refused])
     assert (code, "is in proofs/" in said or "does not follow" in said) == (1, True), said
+
+
+@coq
+@pytest.mark.parametrize(
+    "instead",
+    [
+        "(*\nTheorem honest : 1 = 2.\n*) Definition honest := I.\n",
+        '(* " *)\nTheorem honest : 1 = 2.\nProof. Qed.\n(* " *) Notation honest := I.\n',
+        "Definition honest : 1 = 1.\nProof. reflexivity. Qed.\n",
+    ],
+)
+def test_the_check_of_proofs_takes_nothing_for_a_theorem_that_coq_does_not(tmp_path, instead):
+    other = "Theorem other : 1 = 1.\nProof. reflexivity. Qed.\n"
+    code, said = check(tmp_path, listed="A1.honest 0123456789ab\nA1.other 0123456789ab\n", A1=instead + other)
+    assert (code, said) == (1, "Named in tests/coq_statements.txt and not stated: A1.honest\n")
+
+
+@coq
+def test_the_check_of_proofs_calls_proved_what_coq_calls_so(tmp_path):
+    hidden = "(*\nTheorem fake : 1 = 2.\n*) Definition fake := I.\n"
+    inline = "Section own. Variable n : nat. Theorem inside : n = n. Proof. reflexivity. Qed. End own.\n"
+    code, said = check(tmp_path, listed="A1.inside 0123456789ab\n", A1=hidden + inline + HONEST)
+    assert (code, "Proved: A1.honest\n" in said, "and 2 statements" in said) == (0, True, True), said
 
 
 @coq
