@@ -3,7 +3,7 @@
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From mathcomp.classical Require Import boolp classical_sets.
 From mathcomp.analysis Require Import reals.
-Require Export Field.
+From Coq Require Export Field.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -145,16 +145,25 @@ apply/seteqP; split=> x /= h; last by have := h i; rewrite eqxx.
 by move=> j; case: eqP => // ->.
 Qed.
 
-(* Page D2, about independent Laplace variables of scale b. *)
-Theorem D2 d (noise : {measure set (vectors d) -> \bar R}) (Delta : R) (w w' : 'rV[R]_d) :
-  independent_laplace noise -> (norm (coordinates R d) (w - w') <= Delta)%R ->
-  close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w').
+(* Page D2, about independent Laplace variables of scale b, for a shift whose coordinates' sizes sum to s at most. *)
+Theorem D2_sum d (noise : {measure set (vectors d) -> \bar R}) (s : R) (w w' : 'rV[R]_d) :
+  independent_laplace noise -> (length1 (w - w') <= s)%R -> close (s / b) 0 (shifted noise w) (shifted noise w').
 Proof.
 move=> independent near; have invariant : translation_invariant (lebesgue d) by move=> v E; exact: lebesgue_translation.
 have [noise' [c [one c0 density]]] := laplace_exists d b_gt0.
 have same := independent_laplace_unique independent (laplace_independent one c0 density).
-apply: (product_laplace invariant _ b_gt0 c0 near); have [mp p0 pE] := density; split=> // E mE.
+apply: (product_laplace_sum invariant _ b_gt0 c0 near); have [mp p0 pE] := density; split=> // E mE.
 by rewrite same // pE.
+Qed.
+
+(* The whole page: for the sum of the coordinates' sizes, and for the Euclidean length. *)
+Theorem D2 d (noise : {measure set (vectors d) -> \bar R}) (w w' : 'rV[R]_d) : independent_laplace noise ->
+  (forall s : R, (length1 (w - w') <= s)%R -> close (s / b) 0 (shifted noise w) (shifted noise w')) /\
+  (forall Delta : R, (norm (coordinates R d) (w - w') <= Delta)%R ->
+    close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w')).
+Proof.
+move=> independent; split=> [s|Delta] near; apply: D2_sum => //.
+by apply: (le_trans (length1_norm _)); rewrite ler_wpmul2l // sqrtr_ge0.
 Qed.
 
 Theorem independent_laplace_exists d : exists noise : {measure set (vectors d) -> \bar R},

@@ -97,18 +97,27 @@ Qed.
 Lemma product_exponential k b : \prod_i expR (- (`|k 0 i| / b)) = expR (- (length1 k / b)).
 Proof. by rewrite /length1 mulr_suml -sumrN (big_morph _ (@expRD R) (expR0 R)). Qed.
 
-(* Page D2 for the density that is the product of the coordinates'; Independent.v says that it is their law. *)
-Theorem product_laplace lambda noise b c Delta w w' : translation_invariant lambda ->
+(* Page D2 for the density that is the product of the coordinates'; Independent.v says that it is their law. First for a
+   shift whose coordinates' sizes sum to s at most. *)
+Theorem product_laplace_sum lambda noise b c s w w' : translation_invariant lambda ->
   has_density lambda noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))) -> 0 < b -> 0 <= c ->
-  norm (w - w') <= Delta -> close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w').
+  length1 (w - w') <= s -> close (s / b) 0 (shifted noise w) (shifted noise w').
 Proof.
 move=> invariant density b0 c0 near.
 have {}density : has_density lambda noise (fun k => c * expR (- (length1 k / b))).
   suff <- : (fun k => c * \prod_i expR (- (`|k 0 i| / b))) = fun k => c * expR (- (length1 k / b)) by [].
   by apply/funext => k; rewrite product_exponential.
 apply: (close_shifted invariant density) => //; first exact: length1_triangle.
-rewrite divfK ?gt_eqF //; apply: (le_trans (length1_norm _)).
-by rewrite ler_wpmul2l // sqrtr_ge0.
+by rewrite divfK ?gt_eqF.
+Qed.
+
+(* By Cauchy and Schwarz, for a shift of Euclidean length Delta at most. *)
+Theorem product_laplace lambda noise b c Delta w w' : translation_invariant lambda ->
+  has_density lambda noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))) -> 0 < b -> 0 <= c ->
+  norm (w - w') <= Delta -> close (Num.sqrt d%:R * Delta / b) 0 (shifted noise w) (shifted noise w').
+Proof.
+move=> invariant density b0 c0 near; apply: (product_laplace_sum invariant density) => //.
+by apply: (le_trans (length1_norm _)); rewrite ler_wpmul2l // sqrtr_ge0.
 Qed.
 
 End laplace.

@@ -48,7 +48,7 @@ Proof.
 have invariant : translation_invariant (lebesgue R d) by move=> v E; exact: lebesgue_translation.
 move=> [b b0 [[[_ [c c0 density]] scale]|[[_ independent] scale]]] near; apply: close_weaken scale _.
   exact: (D1 invariant density b0 c0 near).
-exact: (D2 b0 independent near).
+by have [_] := D2 b0 w w' independent; apply.
 Qed.
 
 (* What stands in a slot is a row, a row of a class with a count, or a person: any P. *)

@@ -6,10 +6,14 @@ theorem that `certify/standing.py`, docs/machine-checked.md or docs/proofs/READM
     Minimisers.A1 0f3a9c1b2d4e
 
 The digest is that of the sentence from `Theorem` to `Proof`, of the variables, hypotheses and notations of the sections
-that it stands in, of what the files that it requires hand on without a name (symbolic notations, scopes, instances,
-tactics), and of the definitions and lemmas of proofs/ that occur in any of it, on and on; where tactics make a
-definition, of these. Comments and white space do not count. Where it changes, a test fails until somebody has read the
-statement beside its page and says so: ``python tests/coq_pins.py`` writes the digests of today and prints what changed.
+that it stands in, of the definitions and lemmas of proofs/ that occur in any of it, on and on (where tactics make a
+definition, of these), and of every sentence that decides how others are read (imports, scopes, notations, options,
+instances, tactics): those before it in its own file, and all of the files that it requires, in order. Comments and
+white space, which are found as Coq finds them, do not count. A sentence that begins unlike those of proofs/ is refused:
+what it does to others is not known here, and `FORMS` is short so that it stays known.
+
+Where a digest changes, a test fails until somebody has read the statement beside its page and says so:
+``python tests/coq_pins.py`` writes the digests of today and prints what changed.
 `proofs/check` fails where a theorem of the list is not stated.
 """
 
@@ -17,6 +21,7 @@ import functools
 import hashlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,121 +30,133 @@ from equipoise.certify import standing
 ROOT = Path(__file__).parents[1]
 PROOFS = ROOT / "proofs"
 PINS = Path(__file__).parent / "coq_statements.txt"
-STATED = ["Theorem", "Corollary", "Lemma", "Fact", "Remark", "Proposition", "Property"]
-DEFINED = [
-    "Definition",
-    "Fixpoint",
-    "Record",
-    "Structure",
-    "Inductive",
-    "CoInductive",
-    "Variant",
-    "Class",
-    "Let",
-    "Canonical",
-    "Coercion",
-]
-SCOPE = [
-    "Variable",
-    "Variables",
-    "Hypothesis",
-    "Hypotheses",
-    "Context",
-    "Notation",
-    "Implicit",
-    "Open",
-    "Infix",
-    "Arguments",
-    "Import",
-]
-# What whoever requires a file reads differently, whatever it is called.
-HANDED_ON = [
-    "Notation",
-    "Infix",
-    "Reserved",
-    "Open",
-    "Arguments",
-    "Coercion",
-    "Canonical",
-    "HB.instance",
-    "Existing",
-    "Instance",
-    "Ltac",
-    "Tactic",
-]
-HANDS_ON = "handed on"
-NAME = r"[A-Za-z_][\w']*"
+NAME = r"[A-Za-z_][\w']*(?![\w'])"
+STATED = ["Lemma", "Theorem", "Corollary"]
+DEFINED = ["Definition", "Let", "Fixpoint", "Inductive", "Structure"]
+# What a section has for itself, and what decides how the sentences after it are read, there or where it is required.
+OWN = ["Variable", "Variables", "Hypothesis", "Hypotheses", "Context"]
+NOTED = ["Notation", "Local Notation", "Implicit Types"]
+OPTIONS = ["Set Implicit Arguments", "Unset Strict Implicit", "Unset Printing Implicit Defensive"]
+READING = ["From", "Import", "Open Scope", "Local Open Scope", "Arguments", "Canonical", "HB.instance Definition"]
+READING += ["#[local] Instance", "Add Field", "Ltac", *NOTED, *OPTIONS]
+LIBRARY = r"(HB|mathcomp|mathcomp\.classical|mathcomp\.analysis|Coq|Flocq|Coquelicot) Require (Import|Export)"
+# Every way in which a sentence may begin, and how it goes on: what proofs/ uses.
+FORMS = {
+    **dict.fromkeys([*OWN, *READING], " .+"),
+    **dict.fromkeys([*STATED, *DEFINED], rf" (?P<name>{NAME}).*"),
+    **dict.fromkeys(["Section", "End"], rf" {NAME}"),
+    **dict.fromkeys(["Proof", *OPTIONS], ""),
+    "From": rf" (Equipoise Require Import|{LIBRARY})( {NAME})+",
+    "Notation": rf" ((?P<name>{NAME})|\").+",
+}
+# A tactic begins with a small letter, after bullets, braces and the number of a goal: commands do not.
+TACTIC = re.compile(r"([-+*{} ]|[0-9]+:)*[a-z]")
+# What is defined together with something else; constructors and fields.
+TOGETHER = re.compile(rf"\bwith ({NAME})")
+PARTS = re.compile(rf"(?:[|{{;]|:=|\bwith\b) *({NAME})")
+BLANK = " \t\r\n"
+TOKEN = re.compile(rf'\(\*|\*\)|"[^"]*"|(?P<end>\.(?=[{BLANK}]|\Z))|[{BLANK}]+|.', re.DOTALL)
 
 
 class Sentence(NamedTuple):
-    """A sentence of a file: its first word, the name that it gives, its text, and the sentences of its sections."""
+    """A sentence of a file: how it begins, the names that it gives, its text, and what is to be read before it."""
 
     word: str
     name: str
+    further: frozenset[str]
     text: str
     scope: tuple[str, ...]
+    reading: tuple[str, ...]
+
+    def whole(self) -> str:
+        """Return the sentence after those of its sections, and a digest of what decides how it is read."""
+        return "\n".join((digest(self.reading), *self.scope, self.text))
 
 
-def without_comments(text: str) -> str:
-    """Return the text of a file without comments, which may be nested.
+@functools.cache
+def digest(texts: tuple[str, ...]) -> str:
+    """Return the digest of texts in order."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def split(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a file and the lines where they begin, without comments, as Coq finds them.
+
+    Comments may be nested, and are read for strings, which hide their ends: ``(* "*)" *)`` is one comment.
 
     Examples
     --------
-    >>> without_comments("Lemma a (* of (* page *) A1 *) : b.")
-    'Lemma a  : b.'
+    >>> list(split('Lemma a (* of (* "*)" *) A1 *) :  b.  Notation "x.  y" := c. '))
+    [(1, 'Lemma a : b'), (1, 'Notation "x.  y" := c')]
     """
-    kept, depth, place = [], 0, 0
-    while place < len(text):
-        if text.startswith("(*", place) and not text.startswith("(*)", place):
-            depth, place = depth + 1, place + 2
-        elif depth and text.startswith("*)", place):
-            depth, place = depth - 1, place + 2
+    parts: list[str] = []
+    line, begins, depth = 1, 1, 0
+    for token in TOKEN.finditer(text):
+        part, before = token[0], text[token.start() - 1 : token.start()]
+        # A quotation mark without another one; letters and blanks that Coq may tell apart in its own way; ".(".
+        if part == '"' or not part.isascii() or part in "\f\v" or (part == "(*" and not depth and before.strip(BLANK)):
+            raise ValueError(f"{line}: Coq may read {part!r} here in another way")
+        comment = depth > 0 or part == "(*"
+        begins = begins if parts else line
+        depth += (part == "(*") - (depth > 0 and part == "*)")
+        if token["end"] and not comment:
+            yield begins, "".join(parts).strip()
+            parts = []
+        elif comment or part.strip(BLANK) == "":
+            parts += [" "] * (parts[-1:] not in ([], [" "]))
         else:
-            kept += [text[place]] * (depth == 0)
-            place += 1
-    return "".join(kept)
+            parts.append(part)
+        line += part.count("\n")
+    if depth or parts:
+        raise ValueError(f"{begins}: a sentence or a comment does not end")
 
 
 @functools.cache
 def sentences(path: Path) -> tuple[Sentence, ...]:
-    """Return what a file states, defines, hands on and assumes in order; of proofs, those that define."""
+    """Return what a file states and defines, in order, with the proofs that define, and what it hands on."""
+    try:
+        return tuple(_sentences(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{path.name}:{error}") from error
+
+
+def _sentences(source: str) -> list[Sentence]:
     found: list[Sentence] = []
     sections: list[list[str]] = [[]]
+    reading: list[str] = []
     proof: list[str] | None = None
-    for part in re.split(r"\.(?=\s|$)", without_comments(path.read_text(encoding="utf-8"))):
-        text = " ".join(part.split())
-        bare = re.sub(r"^((Local|Global|#\[[^\]]*\])\s+)+", "", text)
-        prefix = text.removesuffix(bare).lower()
-        word, _, rest = bare.partition(" ")
-        if word == "Proof" or proof is not None:
-            # Proofs of one sentence: "Proof. by []. Qed." are three.
-            proof = [*(proof or []), text]
-            if word in ("Qed", "Defined", "Abort"):
-                # What it proves is said; what it defines is only said with it.
-                if found and (word == "Defined" or found[-1].word in DEFINED):
-                    found[-1] = found[-1]._replace(text=". ".join((found[-1].text, *proof)))
-                    sections[-1] += [found[-1].text] if found[-1].word == "Let" else []
-                proof = None
+    word = ""
+    for line, text in split(source):
+        if proof is not None and TACTIC.match(text):
+            proof.append(text)
             continue
-        if word in ("Qed", "Defined"):
-            raise ValueError(f"{path.name}: what ends before {bare!r} does not begin with Proof")
-        if word == "Section":
+        if proof is not None and text in ("Qed", "Defined"):
+            # What it proves is said; what it defines is only said with it.
+            if text == "Defined" or found[-1].word in DEFINED:
+                found[-1] = found[-1]._replace(text=". ".join((found[-1].text, *proof, text)))
+                sections[-1] += [found[-1].text] if found[-1].word == "Let" else []
+            proof, word = None, text
+            continue
+        forms = ((word, re.fullmatch(re.escape(word) + rest, text, re.DOTALL)) for word, rest in FORMS.items())
+        before, (word, form) = word, next(((word, form) for word, form in forms if form), ("", None))
+        if proof is not None or form is None or (word == "Proof" and before not in STATED + DEFINED):
+            raise ValueError(f"{line}: no sentence of proofs/ begins like {text[:60]!r}")
+        scope = tuple(each for own in sections for each in own)
+        if word == "Proof":
+            proof = [text]
+        elif word == "Section":
             sections.append([])
         elif word == "End":
             sections.pop()
-        elif word in STATED + DEFINED:
-            name = re.match(rf"\(?({NAME})", rest)
-            found.append(Sentence(word, name[1] if name else "", text, tuple(line for own in sections for line in own)))
-            # What a section defines for itself is part of what its theorems say.
-            sections[-1] += [text] if word == "Let" else []
-        elif word in SCOPE:
+        elif word in STATED + DEFINED or form.groupdict().get("name"):
+            further = frozenset((PARTS if word in ("Inductive", "Structure") else TOGETHER).findall(text))
+            found.append(Sentence(word, form["name"], further, text, scope, tuple(reading)))
+        if word in OWN + NOTED or word == "Let":
             sections[-1].append(text)
-            if word == "Notation" and (name := re.match(rf"({NAME})", rest)):
-                found.append(Sentence(word, name[1], text, ()))
-        stays = len(sections) == 1 or prefix or word in ("Canonical", "Coercion", "HB.instance")
-        if word in HANDED_ON and "local" not in prefix and stays:
-            found.append(Sentence(HANDS_ON, "", text, ()))
-    return tuple(found)
+        if word in READING:
+            reading.append(text)
+    # What the file hands on.
+    return [*found, Sentence("", "", frozenset(), "", (), tuple(reading))]
 
 
 def read_by(path: Path) -> set[Path]:
@@ -148,10 +165,8 @@ def read_by(path: Path) -> set[Path]:
     while waiting:
         if (file := waiting.pop()) not in found:
             found.add(file)
-            required = re.findall(
-                r"From Equipoise Require (?:Import |Export )?([\w\s]+)\.", file.read_text(encoding="utf-8")
-            )
-            waiting += [file.with_name(f"{name}.v") for names in required for name in names.split()]
+            required = [each.split() for each in sentences(file)[-1].reading if each.startswith("From Equipoise ")]
+            waiting += [file.with_name(f"{name}.v") for words in required for name in words[4:]]
     return found
 
 
@@ -161,9 +176,15 @@ def defined_for(path: Path) -> dict[str, list[Sentence]]:
     found: dict[str, list[Sentence]] = {}
     for file in sorted(read_by(path)):
         for each in sentences(file):
-            if each.word not in ("Let", HANDS_ON):
-                found.setdefault(each.name, []).append(each)
+            for name in {each.name, *each.further} if each.word not in ("", "Let") else ():
+                found.setdefault(name, []).append(each)
     return found
+
+
+@functools.cache
+def words_of(text: str) -> frozenset[str]:
+    """Return the names that occur in a text."""
+    return frozenset(re.findall(NAME, text))
 
 
 def digest_of(theorem: str, folder: Path = PROOFS) -> str:
@@ -174,15 +195,15 @@ def digest_of(theorem: str, folder: Path = PROOFS) -> str:
     if stated is None:
         raise LookupError(f"proofs/{file}.v states no {name}")
     defined = defined_for(path)
+    required = sorted(read_by(path) - {path})
     read: set[str] = set()
-    waiting = [stated.text, *stated.scope]
-    waiting += [each.text for file in read_by(path) for each in sentences(file) if each.word == HANDS_ON]
+    before = [stated.reading, *(sentences(each)[-1].reading for each in required)]
+    waiting = [stated.whole(), *("\n".join(each) for each in before)]
     while waiting:
         if (text := waiting.pop()) not in read:
             read.add(text)
-            known = [each for word in set(re.findall(NAME, text)) for each in defined.get(word, ())]
-            waiting += [part for each in known for part in (each.text, *each.scope)]
-    return hashlib.sha256("\n".join([stated.text, *sorted(read)]).encode()).hexdigest()[:12]
+            waiting += [each.whole() for word in words_of(text) for each in defined.get(word, ())]
+    return digest((stated.text, *sorted(read)))[:12]
 
 
 def named() -> list[str]:

@@ -51,7 +51,7 @@ def altered(folder: Path, file: str, old: str, new: str) -> Path:
         ("Discrete.N4", "Discrete.v", *FURTHER, True),
         # What a file hands on without a name.
         ("Minimisers.A1", "Arithmetic.v", "Section", CHEATS, True),
-        ("Acceptance.A4_accepted", "Doubles.v", "Definition", 'Infix "<=" := Rge.\nDefinition', True),
+        ("Acceptance.A4_accepted", "Doubles.v", "Definition", 'Notation "x <= y" := (Rge x y).\nDefinition', True),
         ("Privacy.N3", "Privacy.v", "isMeasure.Build _ _ _ (joint nu K)", "isMeasure.Build _ _ _ (other nu K)", True),
     ],
 )
@@ -62,11 +62,125 @@ def test_another_statement_or_definition_is_noticed_and_another_proof_is_not(
     assert (digest_of(theorem, copy) != digest_of(theorem)) == noticed
 
 
-def test_what_ends_without_a_beginning_is_no_definition_that_anybody_reads(tmp_path):
-    path = tmp_path / "A1.v"
-    path.write_text("Definition drawn : nat. exact 0. Defined.\n")
-    with pytest.raises(ValueError, match="does not begin with Proof"):
-        coq_pins.sentences(path)
+LOADED = "From Equipoise Require Import Arithmetic InnerProduct.\n"
+GRADIENTS = "Minimisers.A1_gradients"
+THEOREM = "Corollary A1_gradients "
+NOTHING = "Corollary A1_gradients : True.\nProof. exact I. Qed.\n"
+SHADOW = " strongly_convex (R : realType) : Prop := False.\n"
+
+
+def said_of(theorem: str, folder: Path) -> str:
+    """Return the digest of what a theorem says, or at which line the file is refused."""
+    try:
+        return digest_of(theorem, folder)
+    except ValueError as error:
+        return f"refused at {error}"
+
+
+@pytest.mark.parametrize(
+    ("loads", "refused"),
+    [
+        ("From Equipoise Require Import Cheat.\n", False),
+        ("From  Equipoise (* *) Require\nImport  Cheat.\n", False),
+        ("From Coq Require Import Reals.\n", False),
+        ("Require Import Equipoise.Cheat.\n", True),
+        ("Require Equipoise.Cheat. Export Equipoise.Cheat.\n", True),
+        ("From Equipoise Require Export Cheat.\n", True),
+        ("From Equipoise Require Cheat. Import Cheat.\n", True),
+        ("From Elsewhere Require Import Cheat.\n", True),
+        ("Require Import Reals.\n", True),
+    ],
+)
+def test_another_file_or_library_is_noticed_however_it_is_loaded(tmp_path, loads, refused):
+    copy = altered(tmp_path, "Minimisers.v", LOADED, LOADED + loads)
+    (copy / "Cheat.v").write_text('Notation "x <= y" := (True).\n')
+    said = said_of(GRADIENTS, copy)
+    assert (said != digest_of(GRADIENTS), said.startswith("refused at Minimisers.v:")) == (True, refused)
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "Example",
+        "Infix",
+        "Program Definition",
+        "Time Definition",
+        "#[local]Definition",
+        "#[local] Definition",
+        "Local Definition",
+        "Instance",
+        "Abort.\nDefinition",
+        "Section a. End a. Proof. exact I. Qed.\nDefinition",
+        "Lemma a : True. exact I. Qed.\nDefinition",
+        "Lemma a : True.\nProof. exact I. Definition",
+        "Lemma a : True.\nProof. 1: { - Definition",
+    ],
+)
+def test_a_sentence_that_begins_like_none_of_the_proofs_is_refused_with_its_line(tmp_path, begins):
+    copy = altered(tmp_path, "Minimisers.v", "Section minimisers.", begins + SHADOW + "Section minimisers.")
+    assert said_of(GRADIENTS, copy).startswith("refused at Minimisers.v:")
+
+
+@pytest.mark.parametrize(
+    "shadow",
+    [
+        "Definition strongly_convex := False.",
+        "Fixpoint other n := n with strongly_convex (n : nat) := n.",
+        "Inductive other := Other | strongly_convex.",
+        "Structure other := Other { first : nat; strongly_convex : nat }.",
+        "Notation strongly_convex := (fun _ => False).",
+        "Canonical strongly_convex := Other.",
+    ],
+)
+def test_another_meaning_of_a_word_before_a_theorem_is_noticed(tmp_path, shadow):
+    copy = altered(tmp_path, "Minimisers.v", "Section minimisers.", shadow + "\nSection minimisers.")
+    assert said_of(GRADIENTS, copy) != digest_of(GRADIENTS)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "file", "old", "new"),
+    [
+        ("Privacy.N3", "Privacy.v", "Local Open Scope ereal_scope.", "Local Open Scope nat_scope."),
+        (
+            "Privacy.N3",
+            "Privacy.v",
+            SCOPES := "Local Open Scope ereal_scope.",
+            SCOPES + " Local Close Scope ereal_scope.",
+        ),
+        ("Minimisers.A1", "Arithmetic.v", "Set Implicit Arguments.", ""),
+        ("Minimisers.A1", "Minimisers.v", "Import Order.TTheory GRing.Theory", "Import GRing.Theory Order.TTheory"),
+    ],
+)
+def test_what_decides_how_sentences_are_read_is_part_of_a_statement(tmp_path, theorem, file, old, new):
+    assert said_of(theorem, altered(tmp_path, file, old, new)) != digest_of(theorem)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('(* " *)\n', '(* " *)\n(* "(*" *)\n' + NOTHING + '(* "*)" *)\n'),
+        ("(*) .\n", '(* *) *)\n(* "(*" *)\n' + NOTHING + '(* "*)" *)\n'),
+        ('(* """ *)\n', '(* """ *)\n' + NOTHING),
+    ],
+)
+def test_what_coq_takes_for_a_comment_is_no_statement(tmp_path, before, after):
+    text = (PROOFS / "Minimisers.v").read_text(encoding="utf-8")
+    begin = text.index(THEOREM)
+    proved = text[begin : text.index("Qed.\n", begin) + 5]
+    copy = altered(tmp_path, "Minimisers.v", proved, before + proved + after)
+    assert [each.text for each in coq_pins.sentences(copy / "Minimisers.v") if each.name == "A1_gradients"] == [
+        "Corollary A1_gradients : True"
+    ]
+    assert digest_of(GRADIENTS, copy) != digest_of(GRADIENTS)
+
+
+@pytest.mark.parametrize(
+    "text", ["Section a.(* b *)", "Section a", '(* " *)', "(* (* *)", "Section a\u00a0b.", 'Section "a.']
+)
+def test_what_coq_may_read_in_another_way_is_refused(tmp_path, text):
+    (tmp_path / "A1.v").write_text(f"\n{text}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^A1\.v:2: "):
+        coq_pins.sentences(tmp_path / "A1.v")
 
 
 def check(folder: Path, listed: str = "", **files: str) -> tuple[int, str]:
@@ -114,6 +228,8 @@ REFUSED = {
         "A1": "Unset Guard Checking.\nFixpoint loop (n : nat) : False := loop n.\n" + HONEST
     },
     "an attribute": {"A1": "#[bypass_check(guard)] Fixpoint loop (n : nat) : False := loop n.\n" + HONEST},
+    "a theorem that is given up": {"A1": "Theorem A1 : 1 = 2.\nAbort.\nDefinition A1 := I.\n" + HONEST},
+    "a theorem that fails": {"A1": "Fail Theorem A1 : 1 = true.\nDefinition A1 := I.\n" + HONEST},
     "a module": {"A1": "Module boolp. Hypothesis cheat : False. End boolp.\n" + HONEST},
 }
 
@@ -140,6 +256,29 @@ def test_the_check_of_proofs_refuses_what_is_assumed(tmp_path, planted):
 def test_the_check_of_proofs_refuses_what_it_does_not_follow(tmp_path, refused):
     code, said = check(tmp_path, **REFUSED[refused])
     assert (code, "is in proofs/" in said or "does not follow" in said) == (1, True), said
+
+
+@coq
+@pytest.mark.parametrize(
+    "instead",
+    [
+        "(*\nTheorem honest : 1 = 2.\n*) Definition honest := I.\n",
+        '(* " *)\nTheorem honest : 1 = 2.\nProof. Qed.\n(* " *) Notation honest := I.\n',
+        "Definition honest : 1 = 1.\nProof. reflexivity. Qed.\n",
+    ],
+)
+def test_the_check_of_proofs_takes_nothing_for_a_theorem_that_coq_does_not(tmp_path, instead):
+    other = "Theorem other : 1 = 1.\nProof. reflexivity. Qed.\n"
+    code, said = check(tmp_path, listed="A1.honest 0123456789ab\nA1.other 0123456789ab\n", A1=instead + other)
+    assert (code, said) == (1, "Named in tests/coq_statements.txt and not stated: A1.honest\n")
+
+
+@coq
+def test_the_check_of_proofs_calls_proved_what_coq_calls_so(tmp_path):
+    hidden = "(*\nTheorem fake : 1 = 2.\n*) Definition fake := I.\n"
+    inline = "Section own. Variable n : nat. Theorem inside : n = n. Proof. reflexivity. Qed. End own.\n"
+    code, said = check(tmp_path, listed="A1.inside 0123456789ab\n", A1=hidden + inline + HONEST)
+    assert (code, "Proved: A1.honest\n" in said, "and 2 statements" in said) == (0, True, True), said
 
 
 @coq
