@@ -49,8 +49,9 @@ FORMS = {
     "From": rf" (Equipoise Require Import|{LIBRARY})( {NAME})+",
     "Notation": rf" ((?P<name>{NAME})|\").+",
 }
-# A tactic begins with a small letter, after bullets, braces and the number of a goal: commands do not.
-TACTIC = re.compile(r"([-+*{} ]|[0-9]+:)*[a-z]")
+# A tactic begins with a small letter, after bullets, braces and the number of a goal: commands do not. Those with
+# "abstract" define something.
+TACTIC = re.compile(r"(?!.*abstract)([-+*{} ]|[0-9]+:)*[a-z]", re.DOTALL)
 # What is defined together with something else; constructors and fields.
 TOGETHER = re.compile(rf"\bwith ({NAME})")
 PARTS = re.compile(rf"(?:[|{{;]|:=|\bwith\b) *({NAME})")
@@ -141,6 +142,8 @@ def _sentences(source: str) -> list[Sentence]:
         before, (word, form) = word, next(((word, form) for word, form in forms if form), ("", None))
         if proof is not None or form is None or (word == "Proof" and before not in STATED + DEFINED):
             raise ValueError(f"{line}: no sentence of proofs/ begins like {text[:60]!r}")
+        if '"' in text and word not in NOTED:
+            raise ValueError(f"{line}: a notation within another sentence")
         scope = tuple(each for own in sections for each in own)
         if word == "Proof":
             proof = [text]

@@ -114,6 +114,8 @@ def test_another_file_or_library_is_noticed_however_it_is_loaded(tmp_path, loads
         "Lemma a : True. exact I. Qed.\nDefinition",
         "Lemma a : True.\nProof. exact I. Definition",
         "Lemma a : True.\nProof. 1: { - Definition",
+        "Definition a : True.\nProof. transparent_abstract (exact I) using strongly_convex. Defined.\nDefinition",
+        'Inductive a : Prop := A : 0 <= 1 where "x <= y" := a.\nDefinition',
     ],
 )
 def test_a_sentence_that_begins_like_none_of_the_proofs_is_refused_with_its_line(tmp_path, begins):
