@@ -344,7 +344,7 @@ def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, m
     assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
     assert third.startswith("  once proved, by A2+A4, output and ")
     # Nobody says any more that what it rests on is proved.
-    assert rest == CONSISTENT.splitlines()[3:]
+    assert rest == CONSISTENT.splitlines()[4:]
     done = equipoise("verify", certificate, "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 5
@@ -442,7 +442,7 @@ def test_a_member_that_this_version_does_not_know_ends_with_6_and_with_1_where_s
     assert first == "unknown: (1, 0)-differential privacy, replace-one"
     assert second.startswith(f"  output: {place[-1]}")
     assert second.endswith(" 'mine', unknown here")
-    assert rest == CONSISTENT.splitlines()[4:]
+    assert rest == CONSISTENT.splitlines()[5:]
     told = equipoise("verify", certificate, "--json")
     report = json.loads(told.stdout)
     assert told.returncode == 6
