@@ -285,7 +285,8 @@ def changes(found: dict[str, Store]) -> str:
                 rows.append([suite, words, f"{then:.4g}", f"{now:.4g}", said, plans, before["commit"]])
     if not compared:
         return "No figure was measured twice yet."
-    said = f"{compared} figures have one before them, {len(rows)} of them are worse than the best of those beyond the limits."
+    said = f"{compared} figures have one before them, {len(rows)} of them are worse than the best of those beyond the "
+    said += "limits."
     if not rows:
         return said
     header = ["table", "what", "before", "now", "worse by", "taken then, now", "measured at"]
