@@ -9,8 +9,9 @@
 
 Results are stored in ``benchmarks/results``, a file a suite, with machine, versions, commit, date and load. A score is
 measured again when its plan, its rows, the number of runs or the version of the package has changed, a time when the
-program has, a peer's score when its rows, its grids or its version have. What is worse than the result before (a ratio
-of times by more than 10 %, a score by more than three standard errors) is said at the end and on the page. The peers
+program has, a peer's score when its rows, its grids or its version have. What is worse than the best result before (a
+ratio of times by more than 10 %, a score by more than three standard errors; best since the version before, whose last
+result begins the count) is said at the end and on the page, that of additive models as well. The peers
 run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
 
 Further suites are programs of their own that measure a gate of docs/utility.md and print its table: bounds, directions,
@@ -39,8 +40,8 @@ from scores import (
     write_splits,
 )
 from stored import Named, Store, measure_or_keep, regression
+from utility_page import COMPARED, write_page
 from utility_page import SUITES as PAGE_SUITES
-from utility_page import write_page
 
 SUITES = (*PAGE_SUITES, "additive")
 
@@ -88,9 +89,9 @@ def main() -> None:
         for suite in asked.suites or SUITES:
             measure(suite, asked)
     write_page()
-    for suite in PAGE_SUITES:
+    for suite in COMPARED:
         for record in Store(suite).records:
-            if suite != "peers" and (said := regression(record)):
+            if said := regression(record):
                 print(f"REGRESSION {suite}: {' '.join(str(part) for part in record['name'].values())}: {said}")
 
 

@@ -126,7 +126,9 @@ class Store:
             # Ratios within a run can be compared between machines, other times cannot.
             alike = figures.get("ratio", True) or then["machine"] == today["machine"]
             before = kept | {"date": then["date"], "commit": then["commit"], "comparable": alike}
-        record = {"name": name, "key": key, **figures, "session": self.current, "before": before}
+        same = old is not None and old["key"].get("version") == key.get("version")
+        best = best_of(before, old if old is not None and same else {})
+        record = {"name": name, "key": key, **figures, "session": self.current, "before": before, "best": best}
         if old is None:
             self.records.append(record)
         else:
@@ -184,12 +186,33 @@ def _compared(record: Record) -> str:
     return f"   REGRESSION: {said}" if said else ""
 
 
+def best_of(before: Record | None, old: Record) -> Record | None:
+    """Return the best that was measured of a cell before, as far as it can be compared with what is measured now.
+
+    `before` is the last result; `old`, which it was taken from, has those before that. Falls that each stay within the
+    limit so add up to one that is shown, and one that is shown stays so when it is measured again. Another version of
+    the package begins anew, at the last result of the one before.
+    """
+    if before is None:
+        return None
+    known = [before]
+    if before["comparable"]:
+        known += [found for found in (old.get("best"), old.get("before")) if found and found["comparable"]]
+    return min(known, key=lambda found: found["value"] if "value" in found else -found["mean"])
+
+
+def against(record: Record) -> Record | None:
+    """Return the result that a record is compared with: the best before it, or where none is kept the last."""
+    found: Record | None = record.get("best") or record.get("before")
+    return found
+
+
 def regression(record: Record) -> str:
-    """Return in words by how much a record is worse than the one before it, or nothing.
+    """Return in words by how much a record is worse than the best before it, or nothing.
 
     Times are compared as ratios within a run; what is no ratio only with the same machine. Scores fall beyond error.
     """
-    before = record.get("before")
+    before = against(record)
     if not before or not before["comparable"]:
         return ""
     if "value" in record and "value" in before:

@@ -170,8 +170,8 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
     whole.install("--no-compile", f"{wheels['equipoise']}[{WHOLE}]", "mypy")
     whole.run("python", HERE / "smoke.py", "whole", folder=releases)
     whole.run("python", HERE / "user.py", folder=releases)
-    whole.run("mypy", "--strict", "--no-incremental", HERE / "user.py", folder=releases)
-    yield f"equipoise[{WHOLE}]: pages, SGD, Parquet, a ledger; mypy --strict of a user's script"
+    whole.run("mypy", "--strict", "--no-incremental", HERE / "user.py", HERE / "mistakes.py", folder=releases)
+    yield f"equipoise[{WHOLE}]: pages, SGD, Parquet, a ledger; mypy --strict of a user's script, and of mistakes in one"
 
     checker = Environment(work / "checker", python)
     checker.install(wheels["equipoise-verify"])

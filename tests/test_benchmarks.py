@@ -214,6 +214,58 @@ def test_a_score_that_fell_beyond_error_is_shown(benchmarks, tmp_path, now, show
     assert bool(benchmarks("stored").regression(record)) == shown
 
 
+def test_falls_that_each_stay_within_the_limit_are_shown_when_they_add_up(benchmarks, tmp_path):
+    stored, shown = benchmarks("stored"), []
+    for plan, mean in (
+        ("one", 0.8),
+        ("two", 0.797),
+        ("three", 0.794),
+        ("three", 0.794),
+        ("four", 0.81),
+        ("five", 0.807),
+    ):
+        record, _ = measured(benchmarks, tmp_path, {"plan": plan}, mean, again=True)
+        shown.append(bool(stored.regression(record)))
+    # The third and the same again are below the first; the last is within the limit of what is best since.
+    assert shown == [False, False, True, True, False, False]
+    assert record["best"]["mean"] == 0.81
+    # Another version begins anew.
+    record, _ = measured(benchmarks, tmp_path, {"plan": "six", "version": "9"}, 0.804)
+    assert (record["best"]["mean"], bool(stored.regression(record))) == (0.807, False)
+
+
+def test_ratios_that_grow_by_a_little_are_shown_when_they_add_up(benchmarks, tmp_path):
+    stored, shown = benchmarks("stored"), []
+    for value in (1.0, 1.09, 1.18, 1.18, 0.9, 1.0):
+        record = stored.Store("times", tmp_path).put(
+            {"what": "a fit"}, {"commit": value}, {"value": value, "ratio": True}
+        )
+        shown.append(bool(stored.regression(record)))
+    assert shown == [False, False, True, True, False, True]
+
+
+def test_seconds_of_another_machine_are_never_the_best(benchmarks, tmp_path, monkeypatch):
+    stored = benchmarks("stored")
+    for machine, value in (("fast", 1.0), ("slow", 2.0), ("slow", 2.1)):
+        monkeypatch.setattr(stored, "machine", lambda machine=machine: machine)
+        store = stored.Store("times", tmp_path)
+        record = store.put({"what": "a fit"}, {}, {"value": value, "ratio": False})
+        assert not stored.regression(record)
+    assert record["best"]["value"] == 2.0
+
+
+def test_falls_of_additive_models_are_on_the_page(benchmarks):
+    page, stored = benchmarks("utility_page"), benchmarks("stored")
+    fallen = [record for record in stored.Store("additive").records if stored.regression(record)]
+    told = [line for line in page.changes(page.stores()).splitlines() if line.startswith("| additive |")]
+    assert len(told) == len(fallen)
+    record = stored.Store("additive").records[0]
+    worse = {**record, "before": {**record["before"], "mean": record["mean"] + 1.0, "comparable": True}, "best": None}
+    made = stored.Store("additive")
+    made.records = [worse]
+    assert page.changes({**page.stores(), "additive": made}).count("| additive |") == 1
+
+
 # --- what the choice loses --------------------------------------------------------------------------------------------
 
 

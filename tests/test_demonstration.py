@@ -10,6 +10,7 @@ import pytest
 from browser import needs_browser, visit
 from devtools import browser_window, faults, needs_axe
 from equipoise import demonstration
+from equipoise.cli import demo
 from program import run_program as equipoise
 
 
@@ -78,6 +79,31 @@ def test_the_chart_is_drawn_without_errors_or_outside_requests(done, folder):
 def test_the_page_is_for_everybody(done, folder):
     with browser_window() as window:
         assert faults(window, folder / "index.html") == {}
+
+
+def test_the_page_has_a_landmark_for_its_content(done, folder):
+    # The library that draws charts has such words, too.
+    page = (folder / "index.html").read_text().partition("<script")[0]
+    assert re.findall(r"<body>\s*<(.*?)>", page) == ['div role="main"']
+    assert len(re.findall(r'role="main"|<main', page)) == 1
+
+
+def test_its_own_page_is_replaced_and_no_other(done, folder, monkeypatch):
+    trained = []
+    monkeypatch.setattr(demo, "_with_progress", lambda *asked: trained.append(asked) or [])
+    monkeypatch.setattr(demo, "_write", lambda *asked: folder / "index.html")
+    assert equipoise("demo", "--out", folder).returncode == 0
+    mine = folder.with_name("mine")
+    mine.mkdir(exist_ok=True)
+    (mine / "index.html").unlink(missing_ok=True)
+    (mine / "index.html").write_text("<title>My demo: What privacy costs</title>")
+    refused = equipoise("demo", "--out", mine)
+    assert (refused.returncode, "--force" in refused.stderr, len(trained)) == (2, True, 1)
+    (mine / "index.html").unlink()
+    (mine / "index.html").symlink_to(folder / "index.html")
+    assert equipoise("demo", "--out", mine).returncode == 2
+    assert equipoise("demo", "--out", mine, "--force").returncode == 0
+    assert len(trained) == 2
 
 
 def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):

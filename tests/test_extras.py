@@ -51,13 +51,47 @@ def test_development_and_all_have_whatever_one_machine_can_use():
     assert one_machine <= names(PROJECT["dependency-groups"]["dev"])
 
 
-def test_every_bound_of_a_version_is_explained_above_it():
-    lines = (ROOT / "pyproject.toml").read_text().splitlines()
-    start = lines.index("dependencies = [")
-    end = lines.index("]", start)
-    for place in range(start + 1, end):
-        if not lines[place].strip().startswith("#"):
-            assert lines[place - 1].strip().startswith("#"), lines[place]
+def unexplained(text: str) -> list[str]:
+    """Return the ends of ranges that the comment above their line gives no reason for: "2.0: why", "Below 3: why"."""
+    above, found, group = "", [], ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            group = line
+        if line.startswith("#"):
+            above += f" {line.lstrip('# ')}"
+            continue
+        if group != "[dependency-groups]":
+            for low, high in re.findall(r'"[\w\[\],-]+?>=([\d.]+)(?:,<([\d.]+))?"', line):
+                known = re.search(rf"(?<![\w.]){re.escape(low)}:", above)
+                found += [] if known else [f">={low} of {line}"]
+                if high and not re.search(rf"Below {re.escape(high)}:", above):
+                    found.append(f"<{high} of {line}")
+        above = ""
+    return found
+
+
+@pytest.mark.parametrize("folder", ["", "verify", "studies"])
+def test_both_ends_of_every_range_are_explained_above_it(folder):
+    text = (ROOT / folder / "pyproject.toml").read_text()
+    assert len(re.findall(r'>=[\d.]+(?:,<[\d.]+)?"', text)) >= 2
+    assert unexplained(text) == []
+
+
+def test_an_end_without_a_reason_is_seen():
+    assert unexplained('# 2.0: why.\n"scipy>=2.0,<3",\n') == ['<3 of "scipy>=2.0,<3",']
+    assert unexplained('# Below 3: why, since 12.0: so.\nfast = ["scipy>=2.0,<3"]\n') == [
+        '>=2.0 of fast = ["scipy>=2.0,<3"]'
+    ]
+    assert unexplained('"scipy>=2.0",\n# 2.0: why.\n') == ['>=2.0 of "scipy>=2.0",']
+
+
+def test_a_package_before_its_first_version_is_not_let_in_by_versions_that_nobody_tried():
+    # Whose minor versions may change anything, and whose samplers and accountants claims rest on.
+    lock = (ROOT / "requirements-dev.lock").read_text()
+    for name in ("opendp", "dp-accounting"):
+        (newest,) = re.findall(rf"^{name}==0\.(\d+)", lock, re.M)
+        (bound,) = re.findall(rf'"{name}>=[\d.]+,<0\.(\d+)"', (ROOT / "pyproject.toml").read_text())
+        assert int(bound) == int(newest) + 1
 
 
 @pytest.mark.parametrize("broken", [ImportError("no such symbol", name="numba"), OSError("a library of C")])

@@ -72,6 +72,59 @@ def test_a_program_comes_out_of_the_package_with_what_draws(tmp_path, monkeypatc
     assert (tmp_path / "income.svg").exists()
 
 
+def said(text: str) -> list[str]:
+    """Return the numbers of a text, a share as the percentage that a caption would give it."""
+    return re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?: ?%)?", text)
+
+
+def is_printed(number: str, printed: str) -> bool:
+    """Whether a number of a caption is one that was printed, in the caption's digits."""
+    unit, digits = number.endswith("%"), len(number.rstrip(" %").partition(".")[2])
+    return any(
+        found.endswith("%") == unit and f"{float(found.rstrip(' %')):.{digits}f}" == number.rstrip(" %")
+        for found in said(printed)
+    )
+
+
+def same_picture(first: str, second: str) -> bool:
+    """Whether two pictures are the same, but for what another machine rounds to another place: half a pixel."""
+    numbers = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+    pairs = zip(numbers.findall(first), numbers.findall(second), strict=False)
+    alike = numbers.sub("0", first) == numbers.sub("0", second)
+    return alike and all(abs(float(one) - float(other)) <= 0.5 for one, other in pairs)
+
+
+def test_a_stale_number_and_a_stale_picture_would_be_seen():
+    assert is_printed("79 %", "epsilon 1: 79.4% within 20 %")
+    assert not is_printed("79 %", "epsilon 0.1: 80.0% within 20 %; 79 rows")
+    assert is_printed("0.84", "accuracy 0.839")
+    assert same_picture('<path d="M0,1.25L3e-7,4"/>', '<path d="M0,1.3L0,4"/>')
+    assert not same_picture('<path d="M0,1L3,4"/>', '<path d="M0,1L3,5"/>')
+    assert not same_picture('<path d="M0,1L3,4"/>', '<path d="M0,1L3,4L5,6"/>')
+
+
+# The others take a minute together.
+FAST = ("dosing", "repeated_visits", "postgresql_ledger", "own_solver")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path.stem in FAST else pytest.mark.statistics) for path in PROGRAMS],
+    ids=lambda path: path.stem,
+)
+def test_the_picture_and_the_numbers_of_its_caption_are_those_of_today(path, run, tmp_path, capsys):
+    name = path.stem.replace("_", "-")
+    run(path, picture=str(tmp_path / "picture.svg"))
+    printed = capsys.readouterr().out
+    caption = re.search(rf"!\[(.+?)\]\(gallery/{name}\.svg\)", PAGE)[1]
+    # What the program is given stands in its text; what it finds must be printed.
+    given = set(said(path.read_text(encoding="utf-8")))
+    stale = [number for number in said(caption) if number not in given and not is_printed(number, printed)]
+    assert stale == []
+    stored = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text(encoding="utf-8")
+    assert same_picture((tmp_path / "picture.svg").read_text(encoding="utf-8"), stored)
+
+
 @every_program
 def test_the_program_is_short_and_public_names_are_enough(path):
     text = path.read_text(encoding="utf-8")

@@ -43,7 +43,7 @@ def main(rows: int = 40_000, picture: str = "dask-frame.svg") -> None:
         places = pd.DataFrame({"price": np.linspace(0, 100, 26), "stars": count})
         chances = model.predict_proba(places)[:, 1]
         found += [
-            {"price": float(where), "chance of a sale": float(chance), "stars": f"{count} stars"}
+            {"price": float(where), "chance of a sale": float(chance), "stars": f"{count} star{'s' * (count > 1)}"}
             for where, chance in zip(places["price"], chances, strict=True)
         ]
     lines(found, "price", "chance of a sale", "stars", picture, points=False)

@@ -46,6 +46,7 @@ def main(rows: int = 5_000, picture: str = "dosing.svg") -> None:
         }
         found += [{"epsilon": epsilon, "share within 20 %": share, "rule": rule} for rule, share in shares.items()]
         print(f"epsilon {epsilon:>4g}: {shares['private regression']:.1%} within 20 %")
+    print(f"35 mg for everybody: {shares['35 mg for everybody']:.1%}")
     lines(found, "epsilon", "share within 20 %", "rule", picture, log=True)
 
 

@@ -32,10 +32,10 @@ def main(rows: int = 4_000, picture: str = "repeated-visits.svg") -> None:
         persons.plan(n_samples=rows, n_features=3)  # the number of persons is public, and declared
         persons.fit(X, y, groups=who)
         single = eq.LogisticRegression(epsilon=epsilon, domain=eq.Domain(1.0, classes=(0, 1)), random_state=0).fit(X, y)
-        for model, name in ((persons, "protects a person"), (single, "protects one visit")):
-            accuracy = float(model.score(new, right))
-            found.append({"epsilon": epsilon, "accuracy on new people": accuracy, "promise": name})
-        print(f"epsilon {epsilon:>3g}: {persons.certificate_.adjacency}, n = {persons.certificate_.n_samples:,}")
+        scores = {"protects a person": persons.score(new, right), "protects one visit": single.score(new, right)}
+        found += [{"epsilon": epsilon, "accuracy on new people": score, "promise": to} for to, score in scores.items()]
+        said = f"{persons.certificate_.adjacency}, n = {persons.certificate_.n_samples:,}"
+        print(f"epsilon {epsilon:>5g}: {said}: {', '.join(f'{score:.3f} {to}' for to, score in scores.items())}")
     lines(found, "epsilon", "accuracy on new people", "promise", picture, log=True)
 
 

@@ -152,18 +152,21 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(_ROOMS[name])
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name[:1].isupper():  # an estimator that somebody put beside ours
-        from equipoise import estimators
+# To a type checker a module with `__getattr__` has every name; what there is stands above.
+if not TYPE_CHECKING:
 
-        for member in estimators.members().values():
-            if member.__name__ == name:
-                return member
-    raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(_ROOMS[name])
+        if name in _HOMES:
+            return getattr(importlib.import_module(_HOMES[name]), name)
+        if name[:1].isupper():  # an estimator that somebody put beside ours
+            from equipoise import estimators
+
+            for member in estimators.members().values():
+                if member.__name__ == name:
+                    return member
+        raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

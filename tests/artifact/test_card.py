@@ -172,6 +172,12 @@ def test_a_card_says_what_a_reader_asks(release):
             assert " ".join(sentence.replace("\\", "").split()).strip(" -") in spoken
 
 
+def test_a_card_has_a_landmark_for_its_content(release):
+    page = html(card_of(release))
+    assert page.count("<main>") == page.count("</main>") == 1
+    assert page.index("<body><main>") < page.index("<h1>")
+
+
 def test_nothing_is_on_a_card_that_is_not_in_the_folder(release):
     card, own = card_of(release), {"card_version", "disclosure", "not_checked", "gains", "evaluation", "origin"}
     texts = " ".join(path.read_text() for path in release.iterdir())

@@ -6,7 +6,7 @@ import math
 import re
 import sqlite3
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,116 +17,16 @@ from equipoise.artifact.column_rules import ways_to_write
 from equipoise.artifact.exported import exported
 from equipoise.artifact.exports import members
 from equipoise.data.joined import raw_table
-from equipoise.data.schema import (
-    CategoryColumn,
-    CurveColumn,
-    DateColumn,
-    HashedColumn,
-    NumberColumn,
-    OrderedColumn,
-    Schema,
-    Target,
-    YesNoColumn,
-)
+from equipoise.data.schema import CategoryColumn, DateColumn, HashedColumn, NumberColumn, Schema, YesNoColumn
 from equipoise.data.schema.kinds.date import PARTS
 from equipoise.data.schema.text import number_of
 from equipoise.errors import InvalidParameter
-from equipoise.estimators.scoring import PredictionFacts, encoded_products, within_range
+from equipoise.estimators.scoring import encoded_products, within_range
+from exported_models import DATES, MODELS, NUMBERS, TARGETS, TEXTS, expected, raw_rows, release
 from program import run_program
 
 pytest_plugins = ["postgres_server"]
 pytestmark = pytest.mark.usefixtures("plain_page")
-
-ROWS = 120
-MISSING = ("", "NA", "-9", "1970-01-01")
-NUMBERS = (
-    NumberColumn("age", (20, 60), fill=30, indicator=True),
-    NumberColumn('the "weight"', (-1e-3, 2e-3)),
-    CurveColumn("dose", (0, 300), fill=100, cells=4, indicator=True),
-    CurveColumn("grams", (0, 300), fill=100, cells=8, indicator=True, root=True),
-    NumberColumn("income", (0, 4500), fill=1000, indicator=True, root=True),
-    NumberColumn("rent", (-5, 900), root=True),
-)
-TEXTS = (
-    CategoryColumn("name", ("O'Brien", "a -- b", 'say "no"', "\\n", "Größe"), unknown="a -- b", fill="\\n"),
-    CategoryColumn("rooms", ("1", "2", "3"), other=True),
-    YesNoColumn("smoker"),
-    YesNoColumn("insured", yes=("has", "1"), no=("has not", "0"), unknown="no", fill="yes", indicator=True),
-    OrderedColumn("school", ("none", "primary", "secondary")),
-    OrderedColumn("stage", ("1", "2", "3"), positions=(0, 1, 10), unknown="2", fill="1", indicator=True),
-)
-DATES = (
-    DateColumn("born", parts=PARTS, years=(1900, 2030), ages=(0, 110), reference="2026-01-01", indicator=True),
-    DateColumn("seen", parts=("hour", "cyclic hour")),
-)
-TARGETS = {
-    "two": Target("ill", classes=("it's not", "ill")),
-    "three": Target("ill", classes=(0, 1, 2)),
-    "number": Target("ill", bounds=(-50, 400)),
-}
-VALUES = {
-    **dict.fromkeys((column.name for column in NUMBERS), (31.0, 25.5, -9.0, np.nan, 1e4, -1e4, 1e-3, 0.0, 299.0)),
-    "name": ("O'Brien", "a -- b", ' say "no"\t', "\\n", "Größe", "GRÖßE", "NA", None, "nobody", "O''Brien", "-9"),
-    "rooms": ("1", "2", "3", "4", None, " 2\u00a0", "1.0", ""),
-    "smoker": ("yes", "YES", "s\u00cd", "ye\u017f", "o\ufb00", "nein", "perhaps", None, "NA", "-9", "NEIN"),
-    "insured": ("has", "HAS not", "1", "0", None, "x", "-9", "na"),
-    "school": ("none", "primary", "secondary", "Primary", None, "NA"),
-    "stage": ("1", "2", "3", "4", None, "-9"),
-    "born": (
-        "2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29 23:59:59", "1999-12-31T07:30", "1970-01-01", "1969-12-31",
-        "0001-01-01", "9999-12-31", "0000-05-05", "2020-13-01", "2020-04-31", "2020-04-30 24:00", "2020-04-30 05:60",
-        "2020-04-30 05:06:07.25Z", "2020-04-30 05:06:07,5 +02:00", "2020-04-30T05:06-0330", "2020-04-30 05:06:60",
-        "2020-04-30 05:06:07.", "2020-04-30X05:06", "20-04-30", "2020-4-30", "30.4.2020", "2020-04-30 ", None, "NA",
-        "2020-04-30 05:06:07 Q", "2020-04-30 05", "2a20-04-30", "2020-04-30 05:06:7", "1935-08-09", "2100-03-01",
-    ),
-    "seen": ("14:30", "23:59:59.9", "24:00", "2024-02-29 07:00", "2024-02-29", None, "noon", "1:30", "05:30+01:00"),
-}  # fmt: skip
-MODELS = {
-    "two": eq.LogisticRegression,
-    "three": eq.LogisticRegression,
-    "number": eq.Ridge,
-    "additive two": eq.AdditiveClassifier,
-    "additive number": eq.AdditiveRegressor,
-    "svm two": eq.LinearSVC,
-    # With so small a budget rows are reduced to a few random directions (P1).
-    "reduced number": eq.Ridge,
-    # So much noise that most predictions lie outside of the target's range.
-    "noisy number": partial(eq.Ridge, mechanism="output"),
-}
-
-
-def raw_rows(seed: int, columns, target: Target | None = None) -> pd.DataFrame:
-    """Return rows in which every value of every column stands once at least, next to others by chance."""
-    coins, table = np.random.default_rng(seed), {}
-    for column in columns:
-        values = VALUES[column.name]
-        assert len(values) <= ROWS
-        chosen = [*values, *(values[place] for place in coins.integers(len(values), size=ROWS - len(values)))]
-        chosen = [chosen[place] for place in coins.permutation(ROWS)]
-        table[column.name] = pd.Series(chosen, dtype=float if isinstance(column, NumberColumn) else object)
-    if target is not None:
-        found = coins.choice(target.classes, ROWS) if target.classes else coins.uniform(-50, 400, ROWS)
-        table[target.name] = pd.Series(found.tolist())
-    return pd.DataFrame(table)
-
-
-def release(folder, kind: str, columns, row_norm: float | None = None):
-    """Return a model and the folder in which it is released; little data makes noisy weights, so that each counts."""
-    target = TARGETS[kind.split()[-1]]
-    if kind.startswith("additive"):
-        columns = tuple(column for column in columns if not isinstance(column, CurveColumn))
-    schema = Schema(ROWS, columns, target, (), "A. Officer", "2026-11-18", MISSING, row_norm)
-    options = {"cells": 4} if kind.startswith("additive") else {}
-    epsilon = {"reduced": 0.1, "noisy": 0.1}.get(kind.split()[0], 20.0)
-    model = MODELS[kind](epsilon=epsilon, domain=schema, random_state=1, **options).fit(raw_rows(0, columns, target))
-    assert bool(PredictionFacts.of(model.certificate_).projection) == kind.startswith("reduced")
-    eq.save(model, folder)
-    return model
-
-
-def expected(model, rows: pd.DataFrame) -> list[np.ndarray]:
-    """Return what the released model says: predictions, and probabilities if it has any."""
-    return [model.predict(rows), *(model.predict_proba(rows).T if hasattr(model, "predict_proba") else ())]
 
 
 def agree(found, wanted: list[np.ndarray]) -> None:
@@ -357,13 +257,15 @@ def test_the_table_of_weights_is_what_was_released(tmp_path):
         assert {line["certificate"] for line in table} == {model.certificate_.digest}
         assert {float(line["divided by"]) for line in table[1 : weights.shape[1]]} == {model.schema_.longest_row}
     told = {line["column"]: line["meaning"] for line in table}
-    assert told["age"] == "-1 at 20.0 and below, 1 at 60.0 and above, a line between; -0.5 if missing"
+    line = "-1 at 20.0 and below, 1 at 60.0 and above, a line between; -0.5 if missing"
+    assert told["age"] == f"{line}. Missing is what is no finite number, and -9.0"
     assert told["dose"].startswith("-1 at 0.0 and below, 1 at 300.0 and above, a line between; -0.333")
     top = "where the entry of dose is -0.5, 0 at -1.0 and 0.0 and beyond, a line between"
     assert told["dose bent at 1/4"] == f"{math.sqrt(0.5)!r} {top}"
     assert (
         told["rooms other"]
-        == "1 for ''; 1 for 'NA'; 1 for '-9'; 1 for '1970-01-01'; 1 if missing; 1 for any other text; else 0"
+        == "1 for ''; 1 for 'NA'; 1 for '-9'; 1 for '1970-01-01'; 1 if missing; 0 for '1', '2', '3'; "
+        "1 for any other text; else 0"
     )
     assert "0.8" in told["stage"] or "-0.8" in told["stage"]
     # Kinds that are exported in no other way have weights too.

@@ -129,6 +129,14 @@ def test_headings_are_in_order_tables_have_captions_and_charts_have_words(name):
     assert all(attributes["aria-label"] and attributes["role"] == "img" for attributes in charts)
 
 
+def test_all_that_is_read_stands_in_one_landmark():
+    page = page_of_sample("output")
+    assert re.findall(r'role="main"|<main', page) == ['role="main"']
+    body = page[page.index("<body>") :]
+    assert body.index('<div role="main">') < body.index("<h1")
+    assert body.index("<pre") < body.index("</div>\n<script")
+
+
 def test_nothing_on_the_page_points_outside():
     for tag, attributes in Outline(hostile_page()).elements:
         for key in ("src", "href", "action", "data", "srcset"):

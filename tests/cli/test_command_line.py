@@ -13,13 +13,14 @@ import typer
 import equipoise as eq
 from equipoise import estimators
 from equipoise.artifact import shipped
-from equipoise.certify.certificate import _digest
+from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli.application import build, commands
+from equipoise.cli.docs import texts_of
 from program import VARIABLES
 from program import run_program as equipoise
-from stored_certificates import SCHEMA_1
+from stored_certificates import SCHEMA_1, STORED
 
 ROOT = Path(__file__).parents[2]
 
@@ -218,6 +219,58 @@ def test_plan_explain_verify(certificate):
     assert "consistent; origin unproved" in verified.stdout
 
 
+def test_what_is_cited_can_be_read_by_the_line_that_is_printed(certificate):
+    told = [equipoise(command, certificate).stdout for command in ("verify", "explain")]
+    asked = [re.search(r"equipoise docs (\S*\d\S*)", text)[1] for text in told]
+    noted = json.loads(equipoise("explain", certificate, "--json").stdout)["notes"]
+    assert asked[0] == asked[1] == "+".join(noted["theorems"])
+    read = equipoise("docs", asked[0])
+    assert (read.returncode, read.stdout.count("\n# ") + 1 >= len(asked[0].split("+"))) == (0, True)
+    # Of a claim that does not follow nobody says where it is proved.
+    altered = certificate.with_name("altered.json")
+    altered.write_text(certificate.read_text().replace('"epsilon": 1.0', '"epsilon": 0.5'))
+    assert "to read" not in equipoise("verify", altered).stdout
+
+
+def test_every_theorem_that_a_stored_certificate_rests_on_can_be_read():
+    named = set()
+    for path in STORED:
+        named |= Certificate.from_json(path.read_text()).theorems().keys()
+    assert len(texts_of("+".join(sorted(named)))) == len(named) > 20
+
+
+def test_verify_encloses_every_inequality_if_asked(certificate):
+    pytest.importorskip("flint")
+    plain, enclosed = equipoise("verify", certificate), equipoise("verify", certificate, "--rigorous")
+    assert (plain.returncode, enclosed.returncode) == (0, 0)
+    assert enclosed.stdout.startswith(plain.stdout)
+    lines = enclosed.stdout.removeprefix(plain.stdout).splitlines()
+    assert lines
+    assert all(line.startswith("holds: ") for line in lines)
+    told = json.loads(equipoise("verify", certificate, "--rigorous", "--json").stdout)
+    assert told["enclosed"] == lines
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("exceeds", 1), ("not enclosed", 6), ("holds", 0)])
+def test_an_inequality_that_does_not_hold_without_rounding_decides_the_exit_code(
+    certificate, monkeypatch, verdict, code
+):
+    rigorous = pytest.importorskip("equipoise.rigorous")
+    finding = rigorous.findings(json.loads(certificate.read_text()))
+    monkeypatch.setattr(rigorous, "findings", lambda record: [next(iter(finding))._replace(verdict=verdict)])
+    assert equipoise("verify", certificate, "--rigorous").returncode == code
+
+
+def test_without_its_extra_the_option_says_what_to_install(certificate, monkeypatch):
+    for name in [
+        name for name in sys.modules if name.split(".")[0] == "flint" or name.startswith("equipoise.rigorous")
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "flint", None)
+    done = equipoise("verify", certificate, "--rigorous")
+    assert (done.returncode, 'pip install "equipoise[rigorous]"' in done.stderr) == (2, True)
+
+
 def test_verify_names_the_field_and_fails(certificate):
     text = certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9')
     certificate.write_text(text)
@@ -237,6 +290,7 @@ consistent; origin unproved: (1, 0)-differential privacy, replace-one
   proved, by A2+A4, output and spherical-laplace
   machine-checked: N3
   proved on paper: A2, A4, D1, D6, M4, N10, N12
+  to read them: equipoise docs N3+A2+A4+D1+D6+M4+N10+N12 (of the distribution equipoise)
   checked: claim
   not checked: who made the release and when: no signature was looked at
   not checked: whether a ledger recorded the spend
@@ -292,9 +346,8 @@ def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, m
     assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
     assert third.startswith("  once proved, by A2+A4, output and ")
     # Nobody says any more that what it rests on is proved.
-    assert rest == [
-        line for line in CONSISTENT.splitlines()[2:] if not line.startswith(("  machine-checked", "  proved on paper"))
-    ]
+    standing = ("  machine-checked", "  proved on paper", "  to read them")
+    assert rest == [line for line in CONSISTENT.splitlines()[2:] if not line.startswith(standing)]
     done = equipoise("verify", certificate, "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 5
@@ -630,7 +683,9 @@ def test_certificates_of_a_search_and_of_a_selection_are_read_as_well(tmp_path):
     for words, plan in plans.items():
         path = tmp_path / "certificate.json"
         path.write_text(plan.to_json())
-        assert equipoise("explain", path).stdout == plan.explain()
+        explained, read_on = equipoise("explain", path).stdout.split("\nTo read on: equipoise docs ")
+        assert explained == plan.explain()
+        assert texts_of(read_on.split()[0])
         checked = equipoise("verify", path)
         assert checked.returncode == 0, checked.stderr
         assert words in checked.stdout

@@ -86,7 +86,10 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             # Of what was withdrawn nobody says that it is proved.
-            yield from (f"  {line}" for line in standing_in_words({} if self.withdrawn else claim.theorems()))
+            theorems = {} if self.withdrawn else claim.theorems()
+            yield from (f"  {line}" for line in standing_in_words(theorems))
+            if theorems:
+                yield f"  to read them: equipoise docs {'+'.join(theorems)} (of the distribution equipoise)"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
             yield from (f"  part: {each.kind}, {each.n_samples} rows" for each in getattr(claim.claim, "of", ()))
             yield f"  checked: {self.checked}"

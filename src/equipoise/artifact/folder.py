@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
@@ -86,7 +86,7 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
         remedy = "pass a fitted estimator of this library"
         raise InvalidParameter("a fitted private model, which can be released", f"a {type(model).__name__}", remedy)
     check_is_fitted(model, "certificate_")
-    certificate = model.certificate_
+    certificate: object = getattr(model, "certificate_", None)
     if not isinstance(certificate, Certificate):
         raise InvalidParameter(
             "a model with a certificate of this version", "one of an older version", "keep its folder as it is"
@@ -153,7 +153,7 @@ def _reached(model: PrivateEstimator, attack: "Membership") -> page_file.Attack:
     return AttackedPlan(_certificate_of(model)).reached(attack)
 
 
-def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
+def load(folder: str | os.PathLike[str]) -> Any:
     """Return the estimator in a released folder: with a schema it predicts from raw rows.
 
     Manifest, model and certificate must agree; whether the certificate's claim follows is for `equipoise verify` to
@@ -162,7 +162,7 @@ def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
     return opened(read_release(folder))
 
 
-def opened(found: ReadRelease | OldRelease) -> PrivateEstimator:
+def opened(found: ReadRelease | OldRelease) -> Any:
     """Return the estimator of what was read."""
     if isinstance(found, OldRelease):
         return version_1.opened(found.model, found.certificate, found.schema)

@@ -1,6 +1,7 @@
 """`equipoise demo`: a study on public data, as a table and a page."""
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from rich.table import Table
 from equipoise.artifact.staging import refuse_inside_a_release
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.cli.progress import counting, waiting
-from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.errors import InvalidParameter, MissingExtra, OutputRefused
 
 if TYPE_CHECKING:
     from equipoise.demonstration import Cell
@@ -34,15 +35,19 @@ NOTICE = (
 
 def command(
     out: Annotated[Path, typer.Option(help="The folder that gets the page.")] = Path("demo"),
+    force: Annotated[bool, typer.Option("--force", help="Replace a page there that no demonstration wrote.")] = False,
     repetitions: Annotated[int, typer.Option(help="Splits a dataset.", min=1)] = 20,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train private models on three public datasets at several epsilons and write a page.
 
-    Without the extra report the table is all there is, and the program says so.
+    Without the extra report the table is all there is, and the program says so. The page of an earlier demonstration is
+    replaced, any other file of that name is not.
     """
     refuse_inside_a_release(out / PAGE)
+    if not force:
+        _refuse_another_page(out / PAGE)
     console = Console(quiet=quiet or as_json)
     cells = _with_progress(repetitions, quiet or as_json)
     _print_table(console, cells)
@@ -56,6 +61,21 @@ def command(
         console.print(f"no page: {absent.found}; with one: {absent.remedy}", markup=False, soft_wrap=True)
         return
     console.print(f"open in a browser: {document.resolve().as_uri()}", soft_wrap=True)
+
+
+def _refuse_another_page(document: Path) -> None:
+    """Refuse to replace a page that this command has not written, before anything is trained."""
+    from equipoise.report.demonstration_page import TITLE
+
+    if not os.path.lexists(document):
+        return
+    mark = f"<title>{TITLE}</title>".encode()
+    if document.is_symlink() or not document.is_file() or mark not in document.read_bytes():
+        raise OutputRefused(
+            f"a folder without an {PAGE}, or with that of an earlier demonstration",
+            f"another {PAGE} in {document.parent}",
+            "pass --out with another folder, or --force to replace it",
+        )
 
 
 def _with_progress(repetitions: int, silent: bool) -> list["Cell"]:

@@ -21,3 +21,9 @@ def command(certificate: CertificatePath, as_json: AsJson = False) -> None:
     # The notes of a file may hold what a terminal obeys.
     for line in found.explain().splitlines():
         print(line if line.isprintable() else ascii(line))
+    theorems = {} if found.verify() else found.theorems()
+    if theorems:
+        print(
+            f"\nTo read on: equipoise docs {'+'.join(theorems)} prints these proofs, equipoise docs mechanisms a page"
+        )
+        print("that is cited as docs/mechanisms.md, and equipoise docs lists all pages.")

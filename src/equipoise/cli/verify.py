@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
+from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
 from equipoise.cli.progress import waiting
-from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.errors import InvalidParameter, MissingExtra, ReleaseUnreadable
 
 if TYPE_CHECKING:
     from equipoise.artifact.verdict import Against
+    from equipoise.certify.certificate import Certificate
 
 COLOURS = {DONE: typer.colors.GREEN, WITHDRAWN: typer.colors.YELLOW, NOT_CHECKABLE: typer.colors.YELLOW}
 
@@ -48,6 +49,10 @@ def command(
     attack: Annotated[
         bool, typer.Option("--attack", help="Run the attack on simulated rows again that the page shows, and compare.")
     ] = False,
+    rigorous: Annotated[
+        bool,
+        typer.Option("--rigorous", help="Enclose every inequality as well: nothing is granted for rounding."),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,8 +82,10 @@ def command(
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))
     (code, verdict), (first, *rest) = found.answer, found.lines()
+    enclosed, fallen = _enclosures(found.found.certificate) if rigorous and code in (DONE, WITHDRAWN) else ((), code)
     if as_json and not quiet:
-        print(json.dumps({**found.plain(), "trusted": trusted}, indent=2))
+        more = {"enclosed": enclosed} if rigorous else {}
+        print(json.dumps({**found.plain(), "trusted": trusted, **more}, indent=2))
     elif not quiet:
         # A terminal alone gets the colour, and only if its owner wants one (no-color.org).
         coloured = False if os.environ.get("NO_COLOR") else None
@@ -86,7 +93,20 @@ def command(
         print(first.removeprefix(verdict), *rest, sep="\n")
         for member in trusted:
             print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship")
-    raise typer.Exit(code)
+        print(*enclosed, sep="\n", end="\n" if enclosed else "")
+    raise typer.Exit(fallen if code == DONE else code)
+
+
+def _enclosures(certificate: "Certificate") -> tuple[tuple[str, ...], int]:
+    """Return one line for every inequality in balls, as `equipoise-verify --rigorous` does, and what code they mean."""
+    try:
+        from equipoise.rigorous import EXCEEDS, HOLDS, findings
+    except ImportError as error:
+        raise MissingExtra.of("inequalities in balls", error) from None
+    found = tuple(findings(json.loads(certificate.to_json())))
+    verdicts = {entry.verdict for entry in found} - {HOLDS}
+    code = CHECK_FAILED if EXCEEDS in verdicts else NOT_CHECKABLE if verdicts else DONE
+    return tuple(f"{entry.verdict}: {entry}" for entry in found), code
 
 
 def _against(

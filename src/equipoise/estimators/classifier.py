@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import linear_model, svm
-from sklearn.base import ClassifierMixin
 
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.schema import Schema
@@ -14,6 +13,7 @@ from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.estimators.class_weights import asked_weights
+from equipoise.estimators.scikit_learn import ClassifierMixin
 from equipoise.estimators.scoring import decisions
 from equipoise.release.account import inside as inside_account
 from equipoise.vocabulary.facts import Domain, Label

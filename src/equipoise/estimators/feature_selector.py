@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +22,7 @@ from equipoise.estimators import model_named
 from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
 from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.scikit_learn import MetaEstimatorMixin, SelectorMixin
 from equipoise.planning.flips import (
     Deviations,
     FamilyWise,

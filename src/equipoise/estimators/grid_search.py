@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -21,6 +21,7 @@ from equipoise.estimators.additive import Additive
 from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.saved import Saved, writing
+from equipoise.estimators.scikit_learn import MetaEstimatorMixin
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.noise import noise_source
 from equipoise.planning.request import Request
@@ -187,30 +188,34 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return what the released model predicts for new rows."""
-        return self._model().predict(X)  # type: ignore[no-any-return]
+        return self._answering().predict(X)  # type: ignore[no-any-return]
 
     @_has("decision_function")
     def decision_function(self, X: Any) -> Array:
         """Return the released model's scores of new rows, where it has them."""
-        return self._model().decision_function(X)  # type: ignore[no-any-return]
+        return self._answering().decision_function(X)  # type: ignore[no-any-return]
 
     @_has("predict_proba")
     def predict_proba(self, X: Any) -> Array:
         """Return the released model's probability of every class, where it has them."""
-        return self._model().predict_proba(X)  # type: ignore[no-any-return]
+        return self._answering().predict_proba(X)  # type: ignore[no-any-return]
 
     @_has("predict_log_proba")
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the released model's probability of every class, where it has them."""
-        return self._model().predict_log_proba(X)  # type: ignore[no-any-return]
+        return self._answering().predict_log_proba(X)  # type: ignore[no-any-return]
 
     def score(self, X: Any, y: Any) -> float:
         """Return the score that the estimator has for other rows than those of the fit."""
-        return float(self._model().score(X, y))
+        return float(self._answering().score(X, y))
 
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer."""
         return self._model().to_sklearn()
+
+    def _answering(self) -> Any:
+        """Return the released model as what predicts: which methods it has only the one that was searched knows."""
+        return self._model()
 
     def _model(self) -> PrivateLinearModel:
         """Return the released model as an estimator, with the certificate of the whole search."""

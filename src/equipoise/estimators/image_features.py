@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.data.drawn_images import BLOCK, EvenMap, even_map
@@ -16,6 +15,7 @@ from equipoise.data.tables import feature_table
 from equipoise.data.unread import Unread
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter
 from equipoise.estimators.intake import note_columns
+from equipoise.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from equipoise.estimators.unknown_arguments import KnownParameters, known_arguments
 from equipoise.vocabulary.numbers import plain, require_count, require_number
 

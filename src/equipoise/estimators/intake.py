@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from equipoise.data.bounded import bounded, require_columns
@@ -23,6 +22,7 @@ from equipoise.data.schema.useful import require_useful
 from equipoise.data.tables import as_frame, feature_table, require_labels, target_column
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
+from equipoise.estimators.scikit_learn import BaseEstimator
 from equipoise.estimators.scoring import encoded_products
 from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain

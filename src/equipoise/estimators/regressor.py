@@ -3,9 +3,9 @@
 from typing import Any, ClassVar
 
 from sklearn import linear_model
-from sklearn.base import RegressorMixin
 
 from equipoise.estimators.base import Array, PrivateLinearModel
+from equipoise.estimators.scikit_learn import RegressorMixin
 from equipoise.estimators.scoring import within_range
 from equipoise.vocabulary.facts import Label
 

@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.data.encoded import encoded_rows
@@ -12,6 +11,7 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.schema import Schema
 from equipoise.errors import DomainMissing, InvalidParameter
+from equipoise.estimators.scikit_learn import TransformerMixin
 from equipoise.estimators.unknown_arguments import KnownParameters, known_arguments
 
 Array = NDArray[np.float64]

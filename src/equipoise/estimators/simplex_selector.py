@@ -4,7 +4,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.certify.certificate import Certificate
@@ -15,6 +14,7 @@ from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
 from equipoise.estimators.intake import note_columns, refuse_persons
 from equipoise.estimators.saved import Saved, named, writing
+from equipoise.estimators.scikit_learn import SelectorMixin
 from equipoise.noise import noise_source
 from equipoise.planning.simplex import SimplexRequest, issue_simplex
 from equipoise.release import Released, release

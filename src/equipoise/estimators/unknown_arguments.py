@@ -5,9 +5,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator
-
 from equipoise.errors import UnknownArgument
+from equipoise.estimators.scikit_learn import BaseEstimator
 
 _NO_WORK = "leave it out: every fit ends after a number of passes that its certificate states"
 _NO_CHOICE = "leave it out: the solver is chosen by what the certificate needs"

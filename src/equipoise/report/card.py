@@ -91,9 +91,10 @@ def html(card: Mapping[str, Any]) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>{escape(_title(card))}</title><link rel="icon" href="data:,"><style>{STYLE}{CARD_STYLE}</style></head><body>
+<title>{escape(_title(card))}</title><link rel="icon" href="data:,"><style>{STYLE}{CARD_STYLE}</style></head>
+<body><main>
 {"".join(parts)}
-</body></html>
+</main></body></html>
 """
 
 

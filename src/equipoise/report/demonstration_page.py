@@ -9,6 +9,9 @@ from equipoise.report.runtime import runtime
 from equipoise.report.vega import Record, layer, logarithmic, quantity, responsive, rule, word
 from equipoise.wording import percent
 
+# By it a page that an earlier demonstration wrote is known.
+TITLE = "Equipoise: What privacy costs, and what it buys"
+
 STYLE = """
 .tiles, .panels, .images { display: grid; gap: .6rem 1.6rem; margin: 1.2rem 0; }
 .tiles { grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); gap: .6rem; }
@@ -81,10 +84,9 @@ class Demonstration:
 def demonstration_page(shown: Demonstration) -> str:
     """Return the page as one self-contained HTML document."""
     drawn: dict[str, str] = {}
-    title = "What privacy costs, and what it buys"
     body = "\n".join(
         (
-            f"<h1>{escape(title)}</h1>",
+            f"<h1>{escape(TITLE.removeprefix('Equipoise: '))}</h1>",
             paragraph(
                 f"Private models on three public datasets, {shown.repetitions} random splits each, default parameters; "
                 "pure differential privacy, one row replaced.",
@@ -101,7 +103,7 @@ def demonstration_page(shown: Demonstration) -> str:
             _next(),
         )
     )
-    return document(f"Equipoise: {title}", body, drawn, runtime(), STYLE)
+    return document(TITLE, body, drawn, runtime(), STYLE)
 
 
 def _number(record: Record, key: str) -> float:

@@ -162,7 +162,7 @@ equipoise verify release/ --key THEIR.pub --ledger LEDGER</pre>
 answers “consistent; origin unproved” when all of them hold. The third also checks whose signature it bears and that a
 ledger paid for it: ask whoever made it for the public key, and for the ledger or an export of it (--export).
 Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training. Names such as A2 or N7 are those
-of proofs, in the documentation of the program (docs/proofs/README.md).</p>
+of proofs: equipoise docs A2 prints that one, and equipoise docs mechanisms what is cited as docs/mechanisms.md.</p>
 <p>Certificate: <span class="digest">{escape(record.certificate_digest)}</span></p>{schema}</section>"""
 
 

@@ -2,22 +2,17 @@
 
 import csv
 import io
-import math
 from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from equipoise.artifact.column_rules import NumberRule, Rule, TextRule, rule_of
+from equipoise.artifact.column_meanings import meanings, meanings_of_pair
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
-from equipoise.data.schema import Column
-from equipoise.data.schema.kinds.curve import hats
-from equipoise.errors import InvalidParameter
 from equipoise.wording import class_text
 
 HEADER = ("release", "certificate", "output", "column", "weight", "divided by", "raw column", "kind", "meaning")
-INTERCEPT = ("(intercept)", "", "", "", "added to every score")
 
 
 class WeightTable(Export):
@@ -30,9 +25,13 @@ class WeightTable(Export):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(HEADER)
-        columns = [INTERCEPT, *_columns(model)]
-        for output, intercept, weights in zip(_outputs(model), model.intercepts, model.weights, strict=True):
-            for (name, *of), weight in zip(columns, [intercept, *weights], strict=True):
+        columns = list(_columns(model))
+        added = ("(intercept)", "", "", "", _predicts(model))
+        lines = zip(_outputs(model), model.intercepts, model.weights, strict=True)
+        found = [(output, [added, *columns], [intercept, *weights]) for output, intercept, weights in lines]
+        found += [(_direction(place), columns, weights) for place, weights in enumerate(model.directions, 1)]
+        for output, named, weights in found:
+            for (name, *of), weight in zip(named, weights, strict=True):
                 writer.writerow([model.release, model.certificate, output, name, repr(float(weight)), *of])
         return text.getvalue().encode("utf-8", "replace")
 
@@ -44,6 +43,47 @@ def _outputs(model: Exported) -> list[object]:
     return [model.schema.target.name if model.schema is not None else "prediction"]
 
 
+def _direction(place: int) -> str:
+    return f"(direction {place})"
+
+
+def _predicts(model: Exported) -> str:
+    """Return how entries become a prediction, which the lines of single weights cannot say."""
+    parts = ["added to every score, which is this and the sum of weights times entries"]
+    if model.schema is not None:
+        parts.append(
+            "entries are divided by what the table has for it, or by the length of the row's entries (the root of the "
+            "sum of their squares) where that is larger; texts are compared without blanks around them"
+        )
+    if len(model.directions):
+        domain = model.facts.domain
+        size = "the root of the sum of the squares of these"
+        if domain.row_sum is not None:
+            size = (
+                f"the larger of {size} and {domain.row_norm / domain.row_sum!r} times the sum of their absolute values"
+            )
+        parts.append(
+            f"each of {_direction(1)} to {_direction(len(model.directions))} is a sum of weights times entries, too; "
+            f"where {size} is more than {domain.row_norm!r}, every score is multiplied by {domain.row_norm!r} and "
+            "divided by it before this is added"
+        )
+    return "; ".join([*parts, _decides(model)])
+
+
+def _decides(model: Exported) -> str:
+    """Return what scores say."""
+    if not model.classes:
+        (low, high), (least, most) = model.range, model.in_units()
+        ends = f"{least!r} at a score of {low!r} and below, {most!r} at {high!r} and above"
+        return f"the prediction is {ends}, a line between"
+    labels = [repr(class_text(label)) for label in model.classes]
+    if len(model.weights) > 1:
+        odds = "; probabilities are in proportion to exp(score)" if model.probabilities else ""
+        return f"the class is that with the highest score, the first of {', '.join(labels)} if several have it{odds}"
+    odds = f"; the probability of {labels[-1]} is 1 / (1 + exp(-score))" if model.probabilities else ""
+    return f"the class is {labels[-1]} where the score is above 0, else {labels[0]}{odds}"
+
+
 def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield the name of every encoded column, what its entries are divided by, and what they are of."""
     if model.schema is None:
@@ -51,19 +91,13 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
             yield name, "", name, "", meaning
         return
     for column in model.schema.columns:
-        try:
-            says = list(_meanings(rule_of(column, 0, model.schema.missing)))
-        except InvalidParameter:
-            says = _told_by_kind(column)
+        says = meanings(column, model.schema.missing)
         for name, meaning in zip(column.encoded_names(), says, strict=True):
             yield name, repr(model.row_norm), column.name, column.kind, meaning
     for pair, surface in zip(model.schema.pairs, model.schema.surfaces, strict=True):
-        product = (
-            "the product of two entries: of a category 1 at the level that is named, of a number from -1 to 1 between "
-            "its bounds, and of one that is bent the hat whose top is there, as docs/schema.md says"
-        )
-        for name in surface.encoded_names():
-            yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", product
+        says = meanings_of_pair(surface, model.schema.missing)
+        for name, meaning in zip(surface.encoded_names(), says, strict=True):
+            yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", meaning
 
 
 def _plain_meanings(model: Exported) -> Iterator[str]:
@@ -79,32 +113,3 @@ def _plain_meanings(model: Exported) -> Iterator[str]:
     for low, high in np.broadcast_to(np.array(domain.bounds), (len(model.features), 2)).tolist():
         ends = f"-1 at {low!r} and below, 1 at {high!r} and above, a line between; {filled!r} if missing"
         yield f"{ends}; {length} is multiplied by what makes it no more"
-
-
-def _told_by_kind(column: Column) -> list[str]:
-    return [f"as docs/schema.md says of kind {column.kind}"] * column.width
-
-
-def _meanings(rule: Rule) -> Iterator[str]:
-    """Yield what the entries of a raw column are before they are divided."""
-    if isinstance(rule, NumberRule):
-        ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
-        share = (1.0 + rule.filled) / 2.0
-        filled = share + math.sqrt(share) - 1.0 if rule.root else rule.filled
-        between = "s + sqrt(s) - 1 at a share s of the way" if rule.root else "a line"
-        yield f"{ends}, {between} between; {filled!r} if missing"
-        for stretches, step in hats(rule.cells):
-            low, top, high = (2.0 * (step + part) / stretches - 1.0 for part in (0.0, 0.5, 1.0))
-            height = math.sqrt(1.0 / stretches)
-            where = f"{height!r} where the entry of {rule.column.name} is {top!r}, 0 at {low!r} and {high!r}"
-            yield f"{where} and beyond, a line between"
-        if rule.indicator:
-            yield "1 if missing, else 0"
-    elif isinstance(rule, TextRule):
-        for entries in rule.entries.T.tolist():
-            texts = [f"{entries[place]:.17g} for {text!r}" for text, place in rule.places.items() if entries[place]]
-            others = ((rule.at_missing, "if missing"), (rule.at_unknown, "for any other text"))
-            texts += [f"{entries[place]:.17g} {words}" for place, words in others if entries[place]]
-            yield "; ".join([*texts, "else 0"])
-    else:
-        yield from _told_by_kind(rule.column)
