@@ -290,7 +290,7 @@ consistent; origin unproved: (1, 0)-differential privacy, replace-one
   proved, by A2+A4, output and spherical-laplace
   machine-checked: N3
   proved on paper: A2, A4, D1, D6, M4, N10, N12
-  to read them: equipoise docs N3+A2+A4+D1+D6+M4+N10+N12 (of the distribution equipoise)
+  to read them: equipoise docs A2+A4+D1+D6+M4+N10+N12+N3 (of the distribution equipoise)
   checked: claim
   not checked: who made the release and when: no signature was looked at
   not checked: whether a ledger recorded the spend

@@ -105,8 +105,7 @@ class Domain(Record):
                 if not isinstance(self.bounds[0], tuple):
                     raise InvalidParameter("a row_norm beside one pair of bounds for all columns", "none", remedy)
                 # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
-                typical = math.sqrt(len(self.bounds) / 3 + 0.6 * math.sqrt(len(self.bounds)))
-                object.__setattr__(self, "row_norm", typical)
+                object.__setattr__(self, "row_norm", math.sqrt((d := len(self.bounds)) / 3 + 0.6 * math.sqrt(d)))
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
