@@ -16,7 +16,7 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 from equipoise.estimators.saved import Saved, Setting
-from equipoise.planning.curves import CELLS, cells_for, is_shortened, pairs_are_worth
+from equipoise.planning.curves import CELLS, cells_for, pairs_are_worth
 from equipoise.planning.issue import issue
 from equipoise.planning.notes import Notes
 from equipoise.planning.request import Request
@@ -65,8 +65,7 @@ class Additive(PrivateLinearModel):
         facts = self._asked_together(facts)
         bends = [type(column) is NumberColumn for column in facts.columns]
         if any(bends) and not any(isinstance(column, CurveColumn) for column in facts.columns) and asked != 0:
-            shaped = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
-            facts = shaped if any(isinstance(column, CurveColumn) for column in shaped.columns) else self._long(shaped)
+            facts = _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
         return self._worth_together(facts) if self.pairs == PUBLIC else facts
 
     def _asked_together(self, schema: Schema) -> Schema:
@@ -102,12 +101,6 @@ class Additive(PrivateLinearModel):
             return 0
         known = {cells: cost for cells, cost in costs.items() if cost is not None}
         return cells_for(known, "regression" if schema.target.classes is None else "classification")
-
-    def _long(self, lines: Schema) -> Schema:
-        """Return lines with the row norm that was declared, or with none where noise costs next to nothing."""
-        if self._is_declared or (cost := self._cost(lines)) is None or is_shortened(cost):
-            return lines
-        return replace(lines, row_norm=None)
 
     @property
     def _is_declared(self) -> bool:

@@ -9,12 +9,7 @@ the linear one. Whatever noise costs costs a decision between classes less than 
 may be the dearer. Where curves lose a quarter of what is at stake or more they are no choice: the model of costs is
 rough there, and a line is easier to tell from noise. All pairs of columns of numbers with others, as lines, are assumed
 to win a share P more than what is at stake without them: they are worth their noise where ``(1 + P) (1 - c)`` is above
-what the same is without them.
-
-Rows of lines are divided by less than the longest for the same reason: less noise. That can win no more than the share
-that noise costs, and it clips rows, whose lengths may tell something: where values lie near one end of their bounds
-nearly every row is long, in nearly the same direction, and how long is much of what can be learnt. So rows are clipped
-where lines lose `LOST` or more. These numbers were settled with public tables in view, which docs/additive.md names; no
+what the same is without them. These numbers were settled with public tables in view, which docs/additive.md names; no
 privacy claim rests on them.
 """
 
@@ -23,9 +18,6 @@ from collections.abc import Mapping
 # Curves that lose this share of what is at stake are no choice, nor those that lose so much more than lines.
 DROWNED = 0.25
 DEARER = {"classification": 0.016, "regression": 0.001}
-
-# Lines that lose less than this share of what is at stake gain too little from shorter rows.
-LOST = 0.02
 
 # By how much more is at stake with all pairs than without.
 TOGETHER = {"classification": 0.05, "regression": 0.02}
@@ -53,17 +45,6 @@ def cells_for(costs: Mapping[int, float], task: str) -> int:
     """
     most = min(DROWNED, costs[0] + DEARER[task])
     return max(cells for cells, cost in costs.items() if cells == 0 or cost < most)
-
-
-def is_shortened(cost: float) -> bool:
-    """Return whether rows of lines may be clipped to a shorter norm, given the modelled cost of the training.
-
-    Examples
-    --------
-    >>> is_shortened(0.2), is_shortened(0.004)
-    (True, False)
-    """
-    return cost >= LOST
 
 
 def pairs_are_worth(without: float, together: float, task: str) -> bool:

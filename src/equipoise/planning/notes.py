@@ -9,7 +9,6 @@ from equipoise.certify.certificate import ABOUT_NOTES, Certificate, Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.record import build, to_plain
 from equipoise.planning import words
-from equipoise.planning.curves import is_shortened
 from equipoise.planning.kinds import Plan, planner_of, words_of
 from equipoise.planning.laws import Calibration
 from equipoise.planning.menu import Choice
@@ -116,22 +115,18 @@ def _wasteful(claim: Claim) -> Iterator[str]:
         )
 
 
-def divided(request: Request, cost: float) -> Iterator[str]:
+def divided(request: Request) -> Iterator[str]:
     """Yield the line to write into a schema whose rows are divided by a length that hardly any of them has.
-
-    Where noise costs next to nothing a shorter norm can win nothing, and nothing is said of one.
 
     Examples
     --------
     >>> from dataclasses import replace
     >>> from equipoise.vocabulary.facts import Domain
     >>> asked = Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.5, 100, 30, Budget(1.0))
-    >>> list(divided(asked, 0.3)), next(divided(replace(asked, row_norms=(5.477, 2.185)), 0.3))[:69]
+    >>> list(divided(asked)), next(divided(replace(asked, row_norms=(5.477, 2.185))))[:69]
     ([], 'wasteful: the schema declares no row_norm, and rows are divided by 5.')
-    >>> list(divided(replace(asked, row_norms=(5.477, 2.185)), 0.001))
-    []
     """
-    if request.row_norms is not None and is_shortened(cost):
+    if request.row_norms is not None:
         longest, shorter = request.row_norms
         yield (
             f"wasteful: the schema declares no row_norm, and rows are divided by {longest:.4g}, as long as one can be, "
@@ -173,7 +168,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
         sections=tuple(_sections(request, plan, menu)),
         caveats=(
             *request.remarks,
-            *divided(request, plan.share),
+            *divided(request),
             *_hardly_there(request),
             *caveats_of(request.terms(), claim),
         ),
