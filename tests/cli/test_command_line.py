@@ -288,7 +288,7 @@ def test_verify_names_the_field_and_fails(certificate):
 CONSISTENT = """\
 consistent; origin unproved: (1, 0)-differential privacy, replace-one
   proved, by A2+A4, output and spherical-laplace
-  machine-checked: N3
+  machine-checked over the reals (docs/machine-checked.md): N3
   proved on paper: A2, A4, D1, D6, M4, N10, N12
   to read them: equipoise docs A2+A4+D1+D6+M4+N10+N12+N3 (of the distribution equipoise)
   checked: claim
