@@ -329,7 +329,7 @@ def test_a_release_of_schema_1_is_not_checkable_and_says_what_to_do(alone, tmp_p
     for path in (folder, SCHEMA_1[0]):
         said = refused(alone.run("equipoise-verify", path), NOT_CHECKABLE)
         assert "schema 1: not checkable by this version" in said
-        assert "pip install equipoise==0.1.0" in said
+        assert "check it with version 0.1.0, whose source CHANGELOG.md names" in said
 
 
 def test_a_newer_schema_is_not_checkable_and_says_what_to_do(alone, copy):
