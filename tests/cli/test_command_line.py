@@ -13,6 +13,7 @@ import typer
 import equipoise as eq
 from equipoise import estimators
 from equipoise.artifact import shipped
+from equipoise.artifact.enclosing import NOT_EVALUATED
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
@@ -257,8 +258,34 @@ def test_an_inequality_that_does_not_hold_without_rounding_decides_the_exit_code
 ):
     rigorous = pytest.importorskip("equipoise.rigorous")
     finding = rigorous.findings(json.loads(certificate.read_text()))
-    monkeypatch.setattr(rigorous, "findings", lambda record: [next(iter(finding))._replace(verdict=verdict)])
-    assert equipoise("verify", certificate, "--rigorous").returncode == code
+    entry = next(iter(finding))._replace(verdict=verdict)
+    monkeypatch.setattr(rigorous, "findings", lambda record: [entry])
+    words = {0: "consistent; origin unproved", 1: "does not hold", 6: "not checkable by this version"}[code]
+    line = f"{verdict}: {entry}"
+    done = equipoise("verify", certificate, "--rigorous")
+    assert (done.returncode, done.stdout.partition(":")[0], done.stdout.splitlines()[-1]) == (code, words, line)
+    assert ("  proved, by" in done.stdout) == (code == 0)
+    done = equipoise("verify", certificate, "--rigorous", "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"], told["verdict"], told["consistent"]) == (code, code, words, code == 0)
+    assert (told["faults"], told["enclosed"]) == ([line] if code else [], [line])
+
+
+@pytest.mark.parametrize(("altered", "code"), [(True, 1), (False, 9)], ids=["a number was altered", "nobody paid"])
+def test_where_the_ordinary_check_does_not_pass_nothing_is_evaluated_in_balls_and_that_is_said(
+    certificate, tmp_path, altered, code
+):
+    against = ()
+    if altered:
+        certificate.write_text(certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9'))
+    else:
+        assert equipoise("ledger", "create", "people", "--epsilon", 1, folder=tmp_path).returncode == 0
+        against = ("--ledger", "people")
+    done = equipoise("verify", certificate, "--rigorous", *against, folder=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (code, *NOT_EVALUATED)
+    done = equipoise("verify", certificate, "--rigorous", "--json", *against, folder=tmp_path)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"], told["enclosed"]) == (code, code, [*NOT_EVALUATED])
 
 
 def test_without_its_extra_the_option_says_what_to_install(certificate, monkeypatch):
