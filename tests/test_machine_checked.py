@@ -43,7 +43,8 @@ def test_the_tables_of_all_three_chains_name_code_and_a_witness_that_is_a_test()
     assert len(last) > 50
     assert [cell for cell in last if not (WITNESS.search(cell) or cell.endswith("; the same"))] == []
     for file, named in (found.groups() for cell in last if (found := WITNESS.search(cell))):
-        assert set(re.findall(r"test_\w+", named)) <= set(re.findall(r"def (test_\w+)", (ROOT / "tests" / file).read_text()))
+        tests = set(re.findall(r"def (test_\w+)", (ROOT / "tests" / file).read_text()))
+        assert set(re.findall(r"test_\w+", named)) <= tests
     linked = [found for cell in last for found in LINK.findall(cell)]
     assert len(linked) > 60
     for name, place in linked:
