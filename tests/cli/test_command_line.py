@@ -273,17 +273,18 @@ def test_an_inequality_that_does_not_hold_without_rounding_decides_the_exit_code
 
 @pytest.mark.parametrize(("altered", "code"), [(True, 1), (False, 9)], ids=["a number was altered", "nobody paid"])
 def test_where_the_ordinary_check_does_not_pass_nothing_is_evaluated_in_balls_and_that_is_said(
-    certificate, tmp_path, altered, code
+    certificate, tmp_path, monkeypatch, altered, code
 ):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
     against = ()
     if altered:
         certificate.write_text(certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9'))
     else:
-        assert equipoise("ledger", "create", "people", "--epsilon", 1, folder=tmp_path).returncode == 0
+        assert equipoise("ledger", "create", "people", "--epsilon", 1).returncode == 0
         against = ("--ledger", "people")
-    done = equipoise("verify", certificate, "--rigorous", *against, folder=tmp_path)
+    done = equipoise("verify", certificate, "--rigorous", *against)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (code, *NOT_EVALUATED)
-    done = equipoise("verify", certificate, "--rigorous", "--json", *against, folder=tmp_path)
+    done = equipoise("verify", certificate, "--rigorous", "--json", *against)
     told = json.loads(done.stdout)
     assert (done.returncode, told["exit_code"], told["enclosed"]) == (code, code, [*NOT_EVALUATED])
 
