@@ -17,6 +17,9 @@ from handbook import accessible, executed, house, mathematics, reference, witnes
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+# A file of tests in a line of a table, which does not travel with an installed program and so has no link on the page.
+ROW = re.compile(r"^\| .*\|$", re.MULTILINE)
+TESTED = re.compile(r"(?<!\[)`((?:\w+/)*test_\w+\.py)`")
 NOTEBOOKS = ("from-scikit-learn.md", "from-diffprivlib.md")
 
 
@@ -87,7 +90,12 @@ def linked(text: str, name: str, files: Path) -> str:
         above = "../" * name.count("/")
         return f'<a href="{above}repository/{copy.relative_to(files).as_posix()}">{words}</a>'
 
-    return LINK.sub(link, text)
+    def tested(found: re.Match[str]) -> str:
+        goal = ROOT / "tests" / found[1]
+        steps = os.path.relpath(goal, (DOCS / name).parent)
+        return f"[`{found[1]}`]({steps})" if goal.is_file() else found[0]
+
+    return LINK.sub(link, ROW.sub(lambda row: TESTED.sub(tested, row[0]), text))
 
 
 def _complete_contents(source: Path) -> None:

@@ -1,7 +1,10 @@
 """Theorems of Coq say what they said when their pages were read, and proofs/check refuses what is assumed."""
 
+import os
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -185,7 +188,7 @@ def test_what_coq_may_read_in_another_way_is_refused(tmp_path, text):
         coq_pins.sentences(tmp_path / "A1.v")
 
 
-def check(folder: Path, listed: str = "", **files: str) -> tuple[int, str]:
+def check(folder: Path, listed: str = "", limit: Sequence[str] = (), **files: str) -> tuple[int, str]:
     """Return how proofs/check ends on a folder of tiny files whose pages name what is listed, and what it says."""
     proofs = folder / "proofs"
     (folder / "tests").mkdir()
@@ -196,7 +199,7 @@ def check(folder: Path, listed: str = "", **files: str) -> tuple[int, str]:
         path.with_suffix(".v").write_text(text)
     named = [f"{name}.v" for name in files if "__" not in name]
     (proofs / "_CoqProject").write_text("\n".join(["-R . Equipoise", *named, ""]))
-    done = subprocess.run([CHECK, proofs], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*limit, CHECK, proofs], capture_output=True, text=True, timeout=300, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -234,6 +237,32 @@ REFUSED = {
     "a theorem that fails": {"A1": "Fail Theorem A1 : 1 = true.\nDefinition A1 := I.\n" + HONEST},
     "a module": {"A1": "Module boolp. Hypothesis cheat : False. End boolp.\n" + HONEST},
 }
+
+
+def stand_in(place: Path, name: str, text: str) -> None:
+    """Write a program that stands for one of Coq's."""
+    (place / name).write_text(f"#!/bin/sh\n{text}\n")
+    (place / name).chmod(0o755)
+
+
+def test_without_coq_the_check_of_proofs_names_every_package_that_it_needs(tmp_path, monkeypatch):
+    stand_in(tmp_path, "coqc", "exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    code, said = check(tmp_path, A1=HONEST)
+    page = (coq_pins.ROOT / "docs" / "machine-checked.md").read_text(encoding="utf-8")
+    packages = re.search(r"Debian's packages (.*?)\)", page)[1]
+    assert (code, re.search(r"apt-get install (.*)", said)[1].split()) == (1, re.findall(r"`([\w-]+)`", packages))
+
+
+def test_a_check_of_proofs_that_runs_out_of_time_says_so(tmp_path, monkeypatch):
+    (tmp_path / "user-contrib" / "mathcomp" / "analysis").mkdir(parents=True)
+    stand_in(tmp_path, "coqc", f"echo {tmp_path}")
+    stand_in(tmp_path, "coqdep", "exec sleep 120")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    code, said = check(tmp_path, A1=HONEST, limit=["timeout", "1"])
+    told = "Stopped before its end: make proofs allows 10 minutes, and a busy machine is the usual reason."
+    assert (code, said.splitlines()[-1]) == (124, told)
+    assert "timeout 600 proofs/check" in (coq_pins.ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 @coq

@@ -10,17 +10,13 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from .artifact.enclosing import enclosed
 from .artifact.findings import Findings, files_at, findings_of
 from .artifact.parts import NOT_SIGNED, WORDS
 from .artifact.shipped import strangers
 from .artifact.statement import digests_of, found_in
-from .certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN
+from .certify.folder import DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN
 from .errors import EquipoiseError, MissingExtra, NotCheckable, UnknownMember
-
-# The first words of a line about an inequality (rigorous/balls.py, which needs python-flint).
-HOLDS, EXCEEDS = "holds", "exceeds"
-# What is said instead where the ordinary check, which decides what the inequalities are about, does not pass.
-NOT_EVALUATED = ("not evaluated: inequalities in balls, since the ordinary check comes first and does not pass",)
 
 
 def main() -> None:
@@ -34,32 +30,35 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         found, (code, verdict) = examined(asked.release)
-        enclosed = (enclosures(found) if code in (DONE, WITHDRAWN) else NOT_EVALUATED) if asked.rigorous else ()
+        lines: tuple[str, ...] = ()
+        if asked.rigorous:
+            lines, found, (code, verdict) = with_balls(found, (code, verdict))
     except EquipoiseError as error:
         beyond = isinstance(error, NotCheckable | UnknownMember)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
         sys.exit(NOT_CHECKABLE if beyond else REFUSED)
+    first, *rest = found.lines()
+    plain = {**found.plain(), "verdict": verdict, "exit_code": code} | ({"enclosed": lines} if asked.rigorous else {})
+    told = [f"{verdict}{first.removeprefix(found.verdict[1])}", *rest, *lines]
     try:
-        lines = [f"{verdict}{next(found.lines()).removeprefix(found.verdict[1])}", *list(found.lines())[1:]]
-        plain = {**found.plain(), "verdict": verdict} | ({"enclosed": enclosed} if asked.rigorous else {})
-        print(json.dumps(plain, indent=2) if asked.json else "\n".join((*lines, *enclosed)), flush=True)
+        print(json.dumps(plain, indent=2) if asked.json else "\n".join(told), flush=True)
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    verdicts = {line.partition(":")[0] for line in enclosed}
-    if code == DONE and verdicts - {HOLDS}:
-        code = CHECK_FAILED if EXCEEDS in verdicts else NOT_CHECKABLE
     sys.exit(code)
 
 
-def enclosures(found: Findings) -> tuple[str, ...]:
-    """Return one line for every inequality of a certificate, evaluated in balls (docs/rigorous.md)."""
+def with_balls(found: Findings, answer: tuple[int, str]) -> tuple[tuple[str, ...], Findings, tuple[int, str]]:
+    """Return one line for every inequality in balls (docs/rigorous.md), and findings and answer with what they add."""
     try:
-        from .rigorous import findings
+        lines, part = enclosed(found.certificate, answer[0])
     except ImportError:
         remedy = 'pip install "equipoise-verify[rigorous]"'
         raise MissingExtra("inequalities in balls", "python-flint is not installed", remedy) from None
-    return tuple(f"{entry.verdict}: {entry}" for entry in findings(json.loads(found.certificate.to_json())))
+    if not part.faults:
+        return lines, found, answer
+    whole = replace(found, faults=part.faults)
+    return lines, whole, (part.code, WORDS.get(part.code, whole.verdict[1]))
 
 
 def examined(path: Path) -> tuple[Findings, tuple[int, str]]:

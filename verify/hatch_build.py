@@ -13,6 +13,7 @@ SHARED = (
     "vocabulary",
     "certify",
     "rigorous",
+    "artifact/enclosing.py",
     "artifact/findings.py",
     "artifact/page_file.py",
     "artifact/parts.py",

@@ -11,6 +11,9 @@ from typing import Any, Protocol
 # A table of another n has other public facts, from which another plan follows: no theorem here compares the two.
 ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 
+# Of what a machine has checked: rounding is not in it, and the page has what is.
+MACHINE = " over the reals (docs/machine-checked.md)"
+
 
 def class_text(label: object) -> str:
     """Return a class as texts have it: truth values in small letters, as schemas and JSON write them.
@@ -64,15 +67,17 @@ def gains_in_words(
 def standing_in_words(theorems: Mapping[str, str]) -> Iterator[str]:
     """Yield how theorems are known, a line for each way, the best known first.
 
+    A machine has checked theorems about real numbers: where their rounding is proved the page says that is cited.
+
     Examples
     --------
     >>> list(standing_in_words({"A2": "proved on paper", "A1": "machine-checked", "B1": "machine-checked"}))
-    ['machine-checked: A1, B1', 'proved on paper: A2']
+    ['machine-checked over the reals (docs/machine-checked.md): A1, B1', 'proved on paper: A2']
     """
-    for known in ("machine-checked", "proved on paper", "cited"):
+    for known, more in (("machine-checked", MACHINE), ("proved on paper", ""), ("cited", "")):
         names = [name for name, how in theorems.items() if how == known]
         if names:
-            yield f"{known}: {', '.join(names)}"
+            yield f"{known}{more}: {', '.join(names)}"
 
 
 class Told(Protocol):

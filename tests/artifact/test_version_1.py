@@ -17,7 +17,7 @@ from released_folders import sealed
 STORED = Path(__file__).parents[1] / "released" / "0.1.0"
 NAMES = sorted(path.name for path in STORED.iterdir() if path.is_dir())
 every_folder = pytest.mark.parametrize("name", NAMES)
-REMEDY = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+REMEDY = "check it with version 0.1.0, whose source CHANGELOG.md names, or release again"
 
 
 def opened_copy(name: str, place: Path) -> Path:

@@ -13,6 +13,7 @@ import typer
 import equipoise as eq
 from equipoise import estimators
 from equipoise.artifact import shipped
+from equipoise.artifact.enclosing import NOT_EVALUATED
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
@@ -257,8 +258,35 @@ def test_an_inequality_that_does_not_hold_without_rounding_decides_the_exit_code
 ):
     rigorous = pytest.importorskip("equipoise.rigorous")
     finding = rigorous.findings(json.loads(certificate.read_text()))
-    monkeypatch.setattr(rigorous, "findings", lambda record: [next(iter(finding))._replace(verdict=verdict)])
-    assert equipoise("verify", certificate, "--rigorous").returncode == code
+    entry = next(iter(finding))._replace(verdict=verdict)
+    monkeypatch.setattr(rigorous, "findings", lambda record: [entry])
+    words = {0: "consistent; origin unproved", 1: "does not hold", 6: "not checkable by this version"}[code]
+    line = f"{verdict}: {entry}"
+    done = equipoise("verify", certificate, "--rigorous")
+    assert (done.returncode, done.stdout.partition(":")[0], done.stdout.splitlines()[-1]) == (code, words, line)
+    assert ("  proved, by" in done.stdout) == (code == 0)
+    done = equipoise("verify", certificate, "--rigorous", "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"], told["verdict"], told["consistent"]) == (code, code, words, code == 0)
+    assert (told["faults"], told["enclosed"]) == ([line] if code else [], [line])
+
+
+@pytest.mark.parametrize(("altered", "code"), [(True, 1), (False, 9)], ids=["a number was altered", "nobody paid"])
+def test_where_the_ordinary_check_does_not_pass_nothing_is_evaluated_in_balls_and_that_is_said(
+    certificate, tmp_path, monkeypatch, altered, code
+):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    against = ()
+    if altered:
+        certificate.write_text(certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9'))
+    else:
+        assert equipoise("ledger", "create", "people", "--epsilon", 1).returncode == 0
+        against = ("--ledger", "people")
+    done = equipoise("verify", certificate, "--rigorous", *against)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (code, *NOT_EVALUATED)
+    done = equipoise("verify", certificate, "--rigorous", "--json", *against)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"], told["enclosed"]) == (code, code, [*NOT_EVALUATED])
 
 
 def test_without_its_extra_the_option_says_what_to_install(certificate, monkeypatch):
@@ -288,7 +316,7 @@ def test_verify_names_the_field_and_fails(certificate):
 CONSISTENT = """\
 consistent; origin unproved: (1, 0)-differential privacy, replace-one
   proved, by A2+A4, output and spherical-laplace
-  machine-checked: N3
+  machine-checked over the reals (docs/machine-checked.md): N3
   proved on paper: A2, A4, D1, D6, M4, N10, N12
   to read them: equipoise docs A2+A4+D1+D6+M4+N10+N12+N3 (of the distribution equipoise)
   checked: claim
@@ -386,7 +414,7 @@ def test_a_certificate_of_schema_1_is_not_checkable_and_ends_with_6(path):
     assert (done.returncode, done.stdout) == (6, "")
     assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
     assert "schema 1: not checkable by this version" in done.stderr
-    assert "pip install equipoise==0.1.0" in done.stderr
+    assert "check it with version 0.1.0, whose source CHANGELOG.md names" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -402,7 +430,7 @@ def test_a_released_folder_of_schema_1_is_not_checkable_and_ends_with_6(released
         (tmp_path / name).write_bytes(content)
     done = equipoise("verify", tmp_path)
     assert (done.returncode, done.stdout) == (6, "")
-    assert "pip install equipoise==0.1.0" in done.stderr
+    assert "check it with version 0.1.0, whose source CHANGELOG.md names" in done.stderr
 
 
 def with_another(text: str, place: tuple[str, ...], value: str) -> str:

@@ -54,6 +54,16 @@ def test_what_a_line_of_commands_gets_wrong_is_named(line: str, found: str | Non
     assert commands.fault(line) == found
 
 
+def test_a_file_of_tests_in_a_table_is_linked_on_the_site_to_a_copy(tmp_path: Path) -> None:
+    row = "| A1 | `test_coq.py`, `test_extras`; `nobody/test_nothing.py` |"
+    for name, above in (("page.md", ""), ("proofs/A1.md", "../")):
+        link = f'<a href="{above}repository/tests/test_coq.py.txt">`test_coq.py`</a>'
+        copies = tmp_path / "repository"
+        assert build.linked(row, name, copies) == row.replace("`test_coq.py`", link)
+        assert (copies / "tests" / "test_coq.py.txt").read_text() == (ROOT / "tests" / "test_coq.py").read_text()
+    assert build.linked("As `test_coq.py` says.", "page.md", tmp_path) == "As `test_coq.py` says."
+
+
 def test_the_index_counts_the_blocks_that_are_not_run() -> None:
     blocks = [each for page in PAGES for each in executed.FENCE.finditer(page.read_text())]
     excused = [each["language"] for each in blocks if each["word"] == "not run: "]

@@ -17,7 +17,7 @@ from equipoise.rigorous.curves import Gaussian, Spherical
 from equipoise.rigorous.losses import loss_of
 from equipoise.rigorous.sampled import Sampled
 from equipoise.vocabulary import losses
-from stored_certificates import STORED, put
+from stored_certificates import SCHEMA_1, STORED, put
 
 QUICK = [path for path in STORED if not rigorous_page.composes(path)]
 BY_NAME = {path.stem: json.loads(path.read_text()) for path in QUICK}
@@ -159,3 +159,20 @@ def test_budgets_are_added_up_in_fractions():
     larger = put(certificate, ("claim", "of", 0, "budget", "epsilon"), share + 2.0**-50)
     spent = sum(Fraction(part["budget"]["epsilon"]) for part in larger["claim"]["of"])
     assert (verdict(findings(larger)) == EXCEEDS) == (spent > Fraction(whole))
+
+
+@pytest.mark.parametrize("path", SCHEMA_1, ids=lambda path: path.stem)
+def test_a_certificate_of_another_form_is_open_in_words(path):
+    (found,) = findings(json.loads(path.read_text()))
+    assert (found.verdict, str(found)) == (OPEN, "a certificate of schema 1, which this version does not read")
+
+
+def test_what_has_too_many_dots_is_enclosed_where_more_are_asked_for():
+    (path,) = (path for path in STORED if path.stem == "noisy-sgd-ordinary")
+    record = json.loads(path.read_text())
+    left = findings(record, most_dots=1000)
+    assert (verdict(left), verdict(findings(record))) == (OPEN, HOLDS)
+    asked = re.fullmatch(r"noisy-sgd: \d+ steps of C3, whose sums of losses have ([\d,]+) dots", str(left[-1]))
+    dots = int(asked[1].replace(",", ""))
+    assert dots > 1000
+    assert [verdict(findings(record, most_dots=most)) for most in (dots - 1, dots)] == [OPEN, HOLDS]

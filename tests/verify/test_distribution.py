@@ -142,7 +142,8 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
     shared += (sources / "rigorous").rglob("*.py")
     shared += [sources / "errors.py", sources / "wording.py", sources / "keys" / "signatures.py", sources / "py.typed"]
     shared += [
-        sources / "artifact" / f"{name}.py" for name in ("findings", "page_file", "parts", "shipped", "statement")
+        sources / "artifact" / f"{name}.py"
+        for name in ("enclosing", "findings", "page_file", "parts", "shipped", "statement")
     ]
     expected = {path.relative_to(sources).as_posix(): path.read_bytes() for path in shared}
     expected |= {name: (VERIFY / name).read_bytes() for name in ("__init__.py", "command.py")}
@@ -192,7 +193,8 @@ def test_a_released_folder_is_consistent_and_what_was_not_checked_is_named(alone
 
 def test_the_answer_for_programs_is_json(alone, folders):
     done = alone.run("equipoise-verify", "--json", folders["output"])
-    assert json.loads(done.stdout) == json.loads(json.dumps(inspect(folders["output"]).plain()))
+    expected = {**inspect(folders["output"]).plain(), "exit_code": done.returncode}
+    assert json.loads(done.stdout) == json.loads(json.dumps(expected))
 
 
 def test_a_statement_beside_a_release_is_looked_at_where_cryptography_is_installed(alone, copy, tmp_path):
@@ -250,6 +252,39 @@ def test_where_the_ordinary_check_fails_nothing_was_evaluated_in_balls_and_that_
     assert (done.returncode, done.stdout.splitlines()[-1]) == (CHECK_FAILED, said)
     done = alone.run("equipoise-verify", "--rigorous", "--json", copy)
     assert (done.returncode, json.loads(done.stdout)["enclosed"]) == (CHECK_FAILED, [said])
+
+
+# What balls find is planted, since python-flint is not there; the rest of the command is as it is.
+BALLS = """
+import sys, types
+from equipoise_verify import command
+balls = types.ModuleType("equipoise_verify.rigorous")
+balls.EXCEEDS, balls.HOLDS = "exceeds", "holds"
+class Entry(str):
+    verdict = sys.argv.pop(1)
+balls.findings = lambda record: (Entry("output: A2 bounds the sensitivity"),)
+sys.modules[balls.__name__] = balls
+command.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "words"),
+    [
+        ("holds", DONE, "consistent; origin unproved"),
+        ("exceeds", CHECK_FAILED, "does not hold"),
+        ("not enclosed", NOT_CHECKABLE, "not checkable by this version"),
+    ],
+)
+def test_what_balls_find_decides_verdict_and_exit_code_alike(alone, verdict, code, words):
+    path = next(path for path in STORED if path.stem == "output-ordinary")
+    line = f"{verdict}: output: A2 bounds the sensitivity"
+    done = alone.run("python", "-c", BALLS, verdict, "--rigorous", path)
+    assert (done.returncode, done.stdout.partition(":")[0], done.stdout.splitlines()[-1]) == (code, words, line)
+    done = alone.run("python", "-c", BALLS, verdict, "--rigorous", "--json", path)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"], told["verdict"], told["consistent"]) == (code, code, words, code == 0)
+    assert (told["faults"], told["enclosed"]) == ([line] if code else [], [line])
 
 
 def test_a_divergence_that_accounts_for_the_steps_is_checked_in_little_memory(alone, tmp_path):
@@ -329,7 +364,7 @@ def test_a_release_of_schema_1_is_not_checkable_and_says_what_to_do(alone, tmp_p
     for path in (folder, SCHEMA_1[0]):
         said = refused(alone.run("equipoise-verify", path), NOT_CHECKABLE)
         assert "schema 1: not checkable by this version" in said
-        assert "pip install equipoise==0.1.0" in said
+        assert "check it with version 0.1.0, whose source CHANGELOG.md names" in said
 
 
 def test_a_newer_schema_is_not_checkable_and_says_what_to_do(alone, copy):

@@ -51,7 +51,7 @@ def card_of(
         raise ReleaseRefused(domain.code, "a release that holds", f"{'; '.join(domain.faults):.300}", remedy)
     found = release_in(dict(contents))
     if isinstance(found, OldRelease):
-        remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
+        remedy = "release again with this version, whose releases have cards"
         raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
     # What no check of the folder can tell, less what was looked at here: the page, and the signature by a trusted key.
     unseen = (*(NOT_SEEN if trusted is None else NOT_SEEN[1:]), NOTES, *require_page(contents).unchecked)

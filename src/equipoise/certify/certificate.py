@@ -222,7 +222,7 @@ class Certificate(Record):
         version, notes = stated.get("schema_version"), stated.pop("notes", {})
         if type(version) is int and version != SCHEMA_VERSION:
             found = f"schema {version!s:.20}: not checkable by this version"
-            old = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+            old = "check it with version 0.1.0, whose source CHANGELOG.md names, or release again"
             raise NotCheckable(f"schema {SCHEMA_VERSION}", found, old if version == 1 else "install a newer Equipoise")
         if type(version) is not int or not isinstance(notes, dict):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, WITHDRAWN
+from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
 from equipoise.cli.progress import waiting
 from equipoise.errors import InvalidParameter, MissingExtra, ReleaseUnreadable
 
 if TYPE_CHECKING:
-    from equipoise.artifact.verdict import Against
-    from equipoise.certify.certificate import Certificate
+    from equipoise.artifact.parts import Part
+    from equipoise.artifact.verdict import Against, Verdict
 
 COLOURS = {DONE: typer.colors.GREEN, WITHDRAWN: typer.colors.YELLOW, NOT_CHECKABLE: typer.colors.YELLOW}
 
@@ -81,8 +81,9 @@ def command(
         found = examine(path, against, evaluation_page)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))
+    enclosed, fallen = _enclosures(found) if rigorous else ((), ())
+    found = replace(found, parts=(*found.parts, *fallen))
     (code, verdict), (first, *rest) = found.answer, found.lines()
-    enclosed, fallen = _enclosures(found.found.certificate) if rigorous and code in (DONE, WITHDRAWN) else ((), code)
     if as_json and not quiet:
         more = {"enclosed": enclosed} if rigorous else {}
         print(json.dumps({**found.plain(), "trusted": trusted, **more}, indent=2))
@@ -94,19 +95,18 @@ def command(
         for member in trusted:
             print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship")
         print(*enclosed, sep="\n", end="\n" if enclosed else "")
-    raise typer.Exit(fallen if code == DONE else code)
+    raise typer.Exit(code)
 
 
-def _enclosures(certificate: "Certificate") -> tuple[tuple[str, ...], int]:
-    """Return one line for every inequality in balls, as `equipoise-verify --rigorous` does, and what code they mean."""
+def _enclosures(found: "Verdict") -> tuple[tuple[str, ...], tuple["Part", ...]]:
+    """Return one line for every inequality in balls, and what they add to the check."""
+    from equipoise.artifact.enclosing import enclosed
+
     try:
-        from equipoise.rigorous import EXCEEDS, HOLDS, findings
+        lines, part = enclosed(found.found.certificate, found.answer[0])
     except ImportError as error:
         raise MissingExtra.of("inequalities in balls", error) from None
-    found = tuple(findings(json.loads(certificate.to_json())))
-    verdicts = {entry.verdict for entry in found} - {HOLDS}
-    code = CHECK_FAILED if EXCEEDS in verdicts else NOT_CHECKABLE if verdicts else DONE
-    return tuple(f"{entry.verdict}: {entry}" for entry in found), code
+    return lines, (part,)
 
 
 def _against(

@@ -16,15 +16,18 @@ from .balls import Undecided, smallest
 # what may lie above it, in all.
 FINENESS, WIDTH, ABOVE = 64, 12, 1e-17
 
-# A polynomial with more dots than these would take minutes.
+# A polynomial with more dots than these would take minutes; who has them may ask for more (`findings`).
 MOST_DOTS = 2**17
 
 
 class Sampled(curves.Curve):
     """`steps` releases of Gaussian noise of `multiplier` sensitivities, each on the `share` q of the rows.
 
-    With an order the Renyi divergence of that order accounts for them; 0 stands for the composed distribution.
+    With an order the Renyi divergence of that order accounts for them; 0 stands for the composed distribution, of which
+    no sum has more dots than `most_dots`.
     """
+
+    most_dots = MOST_DOTS
 
     def __init__(self, multiplier: arb, share: arb, steps: int, order: arb | None = None) -> None:
         """Take the run."""
@@ -40,7 +43,7 @@ class Sampled(curves.Curve):
         if (1 - self.share).is_zero():
             return whole + lattices
         drawn = 1 - (1 - self.share) ** self.steps
-        return smallest(whole, drawn, composed(self.mu, self.share, self.steps, epsilon)) + lattices
+        return smallest(whole, drawn, composed(self.mu, self.share, self.steps, epsilon, self.most_dots)) + lattices
 
     def _by_divergence(self, epsilon: arb, order: arb) -> arb:
         divergence = self.steps * divergence_of_a_step(self.mu, self.share, order)
@@ -73,12 +76,12 @@ def step_profile(loss: arb, mu: arb, share: arb) -> arb:
     return found if loss >= 0 else loss.exp() * found - loss.expm1()
 
 
-def composed(mu: arb, share: arb, steps: int, epsilon: arb) -> arb:
-    """Return the delta of all steps together."""
+def composed(mu: arb, share: arb, steps: int, epsilon: arb, most_dots: int = MOST_DOTS) -> arb:
+    """Return the delta of all steps together, where it takes at most so many dots."""
     interval, highest, lowest = _grid(float(mu), float(share), steps)
     reach = math.ceil(WIDTH * FINENESS * math.sqrt(steps))
     window = -max(reach, -lowest), max(2 * reach, highest + reach)
-    if window[1] - window[0] > MOST_DOTS:
+    if window[1] - window[0] > most_dots:
         raise Undecided(f"{steps} steps of C3, whose sums of losses have {window[1] - window[0]:,} dots")
     place = arb(interval)
     step, infinite = _one_step(mu, share, place, highest, lowest)

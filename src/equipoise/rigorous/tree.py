@@ -10,6 +10,10 @@ from .balls import CLOSE, EXCEEDS, HOLDS, OPEN, PRECISION, Finding, Undecided, a
 from .budgets import largest_within_budget, within_budget
 from .dropout import dropout
 from .objective import objective
+from .sampled import MOST_DOTS, Sampled
+
+# The form of certificates that is read here (docs/certificate.md).
+SCHEMA = 2
 
 KINDS = {
     "choice": counts.choice,
@@ -32,13 +36,17 @@ KINDS = {
 COMPOSITIONS = ("sequence", "looked", "disjoint", "held-out", "post-processing")
 
 
-def findings(certificate: dict[str, Any]) -> tuple[Finding, ...]:
+def findings(certificate: dict[str, Any], most_dots: int = MOST_DOTS) -> tuple[Finding, ...]:
     """Return what is known of every inequality between numbers of a certificate's claim, parts included.
 
     What is no inequality (which loss a theorem allows, whether names fit) is the ordinary check's. A recorded number is
-    taken as the double that it is, and nothing is granted for rounding.
+    taken as the double that it is, and nothing is granted for rounding. Losses of secret batches whose sums have more
+    than `most_dots` dots are left open: twice as many take more than twice as long.
     """
-    return tuple(_checked(certificate["claim"]))
+    schema = certificate.get("schema_version")
+    if schema != SCHEMA:
+        return (Finding(f"a certificate of schema {schema}, which this version does not read", OPEN),)
+    return tuple(_checked(certificate["claim"], most_dots))
 
 
 def verdict(found: tuple[Finding, ...]) -> str:
@@ -47,11 +55,11 @@ def verdict(found: tuple[Finding, ...]) -> str:
     return EXCEEDS if EXCEEDS in verdicts else OPEN if OPEN in verdicts else HOLDS
 
 
-def _checked(claim: dict[str, Any]) -> Iterator[Finding]:
+def _checked(claim: dict[str, Any], most_dots: int) -> Iterator[Finding]:
     kind = claim["kind"]
     for part in (*claim.get("of", ()), *_evaluated(claim)):
-        yield from _checked(part)
-    yield from (finding._replace(claim=f"{kind}: {finding.claim}") for finding in _own(claim))
+        yield from _checked(part, most_dots)
+    yield from (finding._replace(claim=f"{kind}: {finding.claim}") for finding in _own(claim, most_dots))
 
 
 def _evaluated(claim: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -59,20 +67,20 @@ def _evaluated(claim: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield claim["released"]
 
 
-def _own(claim: dict[str, Any]) -> tuple[Finding, ...]:
+def _own(claim: dict[str, Any], most_dots: int) -> tuple[Finding, ...]:
     """Return what is found about a claim without its parts, in narrower balls where the usual ones cannot tell."""
-    found = tuple(_enclosed(claim))
+    found = tuple(_enclosed(claim, most_dots))
     # Losses of secret batches are composed for a while, on a grid that narrower balls do not refine.
     if claim["kind"] == "noisy-sgd" or not any(CLOSE in finding.claim for finding in found):
         return found
     try:
         ctx.prec = 4 * PRECISION
-        return tuple(_enclosed(claim))
+        return tuple(_enclosed(claim, most_dots))
     finally:
         ctx.prec = PRECISION
 
 
-def _enclosed(claim: dict[str, Any]) -> Iterator[Finding]:
+def _enclosed(claim: dict[str, Any], most_dots: int) -> Iterator[Finding]:
     try:
         if claim["kind"] in COMPOSITIONS:
             yield _adds_up(claim)
@@ -81,6 +89,8 @@ def _enclosed(claim: dict[str, Any]) -> Iterator[Finding]:
             raise Undecided(f"the kind {claim['kind']}")
         answer = KINDS[claim["kind"]](claim)
         yield from answer.findings
+        if isinstance(answer.curve, Sampled):
+            answer.curve.most_dots = most_dots
         yield _meets(answer.curve, claim["budget"])
     except Undecided as error:
         yield Finding(str(error), OPEN)
