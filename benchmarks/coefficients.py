@@ -11,14 +11,14 @@ Worlds with known coefficients: four columns, evenly spread, and labels
 - few public rows: correlated columns, and 300 public rows in place of 2,000.
 
 Private rows and public ones are drawn apart from the same population.
-``python benchmarks/coefficients.py [--worlds 100] [--refits 20] [--kind KIND] [NAME ...]``: about 0.15 s of one core a
-world and line of the tables for output and objective perturbation, a second for noisy gradients. Results are stored in
+``python benchmarks/coefficients.py [--worlds 100] [--refits 20] [--kind KIND] [--rows N] [NAME ...]``: about 0.15 s of one
+core a world and line of the tables for output and objective perturbation, a second for noisy gradients. Results are stored in
 ``benchmarks/results/coefficients.json``, a record a line; `make bench-page` writes the page from them.
 """
 
 import argparse
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -55,8 +55,13 @@ class World:
         self.regression = name == "a regression"
         self.public = 300 if name == "few public rows" else PUBLIC
         self.slopes = np.resize([2.0, -1.0, 1.0, 0.0], self.columns)
-        rows, labels = self.drawn(np.random.default_rng(0), 10**6 if self.bent else 0)
-        self.truth = _best(rows, labels) if self.bent else np.append(self.slopes, INTERCEPT)
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """The population's coefficients, the intercept last; what a plan needs not, since it takes a second."""
+        if not self.bent:
+            return np.append(self.slopes, INTERCEPT)
+        return _best(*self.drawn(np.random.default_rng(0), 10**6))
 
     def drawn(self, stream: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and labels."""
@@ -138,15 +143,26 @@ def measured(name: str, n: int, epsilon: float, kind: str, worlds: int, refits: 
     return {"truth": here.truth.tolist(), "held": held, "each": each, **said, **runs}
 
 
-def tasks(names: list[str], chosen: list[str], worlds: int, refits: int) -> Iterator[tuple]:
+@cache
+def _planned(name: str, n: int, epsilon: float, kind: str) -> tuple[str, str]:
+    return plan_key(world(name).model(epsilon, KINDS[kind], kind, 0).plan(n, world(name).columns))
+
+
+def plan_today(name: Named) -> list[str]:
+    """Return the kind of release that is planned today for a line of the tables, and a digest of the plan."""
+    return list(_planned(name["labels"], name["n"], name["epsilon"], name["kind"]))
+
+
+def tasks(names: list[str], chosen: list[str], rows: list[int], worlds: int, refits: int) -> Iterator[tuple]:
     """Yield what is to be measured: a record a line of the tables."""
     for name in names:
         for kind in kinds(name):
-            for n, epsilon in CELLS[name] if kind in chosen else []:
-                plan = world(name).model(epsilon, KINDS[kind], kind, 0).plan(n, world(name).columns)
-                key = {"plan": plan_key(plan), "worlds": worlds, "refits": refits, "version": __version__}
-                make: Callable[[], Record] = partial(measured, name, n, epsilon, kind, worlds, refits)
+            for n, epsilon in CELLS[name]:
+                if kind not in chosen or n not in rows:
+                    continue
                 named: Named = {"labels": name, "n": n, "epsilon": epsilon, "kind": kind}
+                key = {"plan": plan_today(named), "worlds": worlds, "refits": refits, "version": __version__}
+                make: Callable[[], Record] = partial(measured, name, n, epsilon, kind, worlds, refits)
                 yield named, key, make
 
 
@@ -157,8 +173,10 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=WORLDS, help="a line of the tables")
     parser.add_argument("--refits", type=int, default=REFITS, help="simulated trainings an interval")
     parser.add_argument("--kind", choices=KINDS, action="append", help="a kind of release; all unless said")
+    parser.add_argument("--rows", type=int, action="append", help="a number of private rows; all unless said")
     asked = parser.parse_args()
-    found = tasks(asked.names or list(CELLS), asked.kind or list(KINDS), asked.worlds, asked.refits)
+    rows = asked.rows or [n for places in CELLS.values() for n, _ in places]
+    found = tasks(asked.names or list(CELLS), asked.kind or list(KINDS), rows, asked.worlds, asked.refits)
     measure_or_keep(Store("coefficients"), list(found), False, partial(print, flush=True))
 
 
