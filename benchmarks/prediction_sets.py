@@ -236,10 +236,11 @@ def main() -> None:
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers' environment")
     parser.add_argument("--splits", type=int, default=SPLITS, help="of a table's held-out rows")
     asked = parser.parse_args()
+    store = Store("prediction-sets")
     for read in TABLES:
         if read.__name__ in (asked.tables or names):
             found = list(tasks(read, asked.data, asked.splits, Peer(asked.peers, asked.splits)))
-            measure_or_keep(Store("prediction-sets"), found, False, partial(print, flush=True))
+            measure_or_keep(store, found, False, partial(print, flush=True))
 
 
 if __name__ == "__main__":
