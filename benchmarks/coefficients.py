@@ -11,22 +11,33 @@ Worlds with known coefficients: four columns, evenly spread, and labels
 - few public rows: correlated columns, and 300 public rows in place of 2,000.
 
 Private rows and public ones are drawn apart from the same population.
-``python benchmarks/coefficients.py [WORLDS REFITS [NAME ...]]``, about 0.15 s of one core a world and line of the
-tables for output and objective perturbation, seconds for noisy gradients.
+``python benchmarks/coefficients.py [--worlds N] [--refits 20] [--kind KIND] [--rows N] [NAME ...]``: about 0.15 s of
+one core a world and line of the tables for output and objective perturbation, a second for noisy gradients. Results are
+stored in ``benchmarks/results/coefficients.json``, a record a line; `make bench-page` writes the page from them.
 """
 
-import sys
-import time
-from dataclasses import dataclass, field
+import argparse
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr
+from scores import plan_key
+from stored import Named, Record, Store, measure_or_keep
 
 import equipoise as eq
+from equipoise import __version__
+from equipoise.data.products import products
+from equipoise.evaluation.mean_training import MeanDescent, MeanTraining, Slope, TwoClasses
+from equipoise.planning.losses import known
+from equipoise.vocabulary.losses import Loss, named
 
-WORLDS, REFITS, PUBLIC, AT_A_TIME = 200, 20, 2000, 10
+WORLDS, REFITS, PUBLIC = 100, 20, 2000
+# More where 100 left open whether the level is kept; fewer where nearly all are refused, after many times the work.
+MORE_WORLDS = {"a regression": 400}
+FEWER_WORLDS = {("clipped rows", 1000, "noisy-gradient"): 20}
 INTERCEPT, ERRORS = 0.3, 0.5
-KINDS = (("output", 0.0), ("objective", 0.0), ("noisy-gradient", 1e-6))
+KINDS = {"output": 0.0, "objective": 0.0, "noisy-gradient": 1e-6}
 CELLS = {
     "the model": [(n, epsilon) for n in (1000, 10_000) for epsilon in (0.5, 1.0, 3.0)],
     "another model": [(1000, 1.0), (10_000, 1.0)],
@@ -36,7 +47,7 @@ CELLS = {
     "a regression": [(1000, 3.0)],
     "few public rows": [(1000, 3.0)],
 }
-# Noisy gradients take a hundred times as long, and are for squared losses only where labels are clipped.
+# Noisy gradients take several times as long, and are for squared losses only where labels are clipped.
 FEWER_KINDS = ("correlated columns", "ten correlated columns", "a regression", "few public rows")
 
 
@@ -51,8 +62,13 @@ class World:
         self.regression = name == "a regression"
         self.public = 300 if name == "few public rows" else PUBLIC
         self.slopes = np.resize([2.0, -1.0, 1.0, 0.0], self.columns)
-        rows, labels = self.drawn(np.random.default_rng(0), 10**6 if self.bent else 0)
-        self.truth = _best(rows, labels) if self.bent else np.append(self.slopes, INTERCEPT)
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """The population's coefficients, the intercept last; what a plan needs not, since it takes a second."""
+        if not self.bent:
+            return np.append(self.slopes, INTERCEPT)
+        return _best(*self.drawn(np.random.default_rng(0), 10**6))
 
     def drawn(self, stream: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and labels."""
@@ -62,10 +78,14 @@ class World:
             rows = self.half * (2 * ndtr(mixed) - 1)
         else:
             rows = stream.uniform(-self.half, self.half, (count, self.columns))
-        odds = rows @ self.slopes + INTERCEPT + self.bent * (rows[:, 0] ** 2 - 0.16)
+        odds = self.odds(rows)
         if self.regression:
             return rows, odds + stream.normal(0.0, ERRORS, count)
         return rows, (stream.random(count) < 1 / (1 + np.exp(-odds))).astype(int)
+
+    def odds(self, rows: np.ndarray) -> np.ndarray:
+        """Return the log odds of rows, or of a regression the means."""
+        return np.asarray(rows @ self.slopes + INTERCEPT + self.bent * (rows[:, 0] ** 2 - 0.16))
 
     def model(self, epsilon: float, delta: float, kind: str, seed: int) -> eq.LogisticRegression | eq.Ridge:
         """Return what is trained."""
@@ -85,75 +105,129 @@ def _best(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-@dataclass
-class Cell:
-    """What was found in worlds of one kind: whether intervals hold, and how far estimates are from the truth."""
+@cache
+def world(name: str) -> World:
+    """Return a population, made once."""
+    return World(name)
 
-    held: list[np.ndarray] = field(default_factory=list)
-    widths: list[list[float]] = field(default_factory=list)
-    released: list[np.ndarray] = field(default_factory=list)
-    estimated: list[list[float]] = field(default_factory=list)
-    untold: int = 0
-    refused: int = 0
 
-    def add(self, world: World, place: tuple[int, float], kind: str, delta: float, refits: int, seed: int) -> None:
-        """Release a model of one world, and look whether its intervals hold."""
-        n, epsilon = place
+def kinds(name: str) -> list[str]:
+    """Return the kinds of release that a population is measured with."""
+    return [kind for kind in KINDS if kind != "noisy-gradient" or name not in FEWER_KINDS]
+
+
+def measured(name: str, n: int, epsilon: float, kind: str, worlds: int, refits: int) -> Record:
+    """Release a model in each of many worlds, and count how many of its intervals hold.
+
+    Stored is how many hold, a world; `mean` is their share, `deviation` that of worlds, since intervals of one world
+    hang together, and `runs` how many worlds were not refused.
+    """
+    here = world(name)
+    released, estimated, widths, held, untold = [], [], [], [], 0
+    for seed in range(worlds):
         stream = np.random.default_rng((n, round(10 * epsilon), seed))
-        public = world.drawn(stream, world.public)[0]
-        model = world.model(epsilon, delta, kind, seed).fit(*world.drawn(stream, n))
+        public = here.drawn(stream, here.public)[0]
+        model = here.model(epsilon, KINDS[kind], kind, seed).fit(*here.drawn(stream, n))
         weights = np.append(np.atleast_2d(model.coef_)[0], np.atleast_1d(model.intercept_)[0])
-        self.released.append(weights - world.truth)
-        noise = {"label_noise": ERRORS} if world.regression else {}
+        released.append(weights - here.truth)
+        noise = {"label_noise": ERRORS} if here.regression else {}
         try:
             found = eq.population_intervals(model, public, refits=refits, seed=seed, **noise)
         except eq.errors.InvalidParameter:
-            self.refused += 1
-            return
-        pairs = list(zip([*found.coefficients, found.intercept], world.truth, strict=True))
-        self.held.append(np.array([one.low <= true <= one.high for one, true in pairs]))
-        self.estimated.append([one.value - true for one, true in pairs])
-        self.widths.append([one.high - one.low for one, _ in pairs])
-        self.untold += sum(not one.told for one, _ in pairs)
-
-    def __str__(self) -> str:
-        """Return what stands in a line of the table."""
-        if not self.held:
-            return f"- | - | - | - | - | {self.refused} of {len(self.released)} |"
-        # Intervals of one world hang together: the standard error is that of worlds.
-        worlds, columns = np.mean(self.held, axis=1), np.array(self.widths).shape[1] - 1
-        error = np.std(worlds, ddof=1) / np.sqrt(len(worlds)) if len(worlds) > 1 else np.nan
-        # Of the coefficients the one that is farthest off in the middle of all worlds.
-        before, after = (np.abs(np.median(one, axis=0))[:columns].max() for one in (self.released, self.estimated))
-        width = np.median(np.array(self.widths)[:, :columns])
-        holds = f"{100 * worlds.mean():.1f} % ± {100 * error:.1f} | {width:.2f} | {before:.2f} | {after:.2f}"
-        untold = 100 * self.untold / np.size(self.held)
-        return f"{holds} | {untold:.0f} % | {self.refused} of {len(self.released)} |"
+            continue
+        pairs = list(zip([*found.coefficients, found.intercept], here.truth, strict=True))
+        held.append(sum(bool(one.low <= true <= one.high) for one, true in pairs))
+        estimated.append([one.value - true for one, true in pairs])
+        widths.append([one.high - one.low for one, _ in pairs])
+        untold += sum(not one.told for one, _ in pairs)
+    each = here.columns + 1
+    # Of the coefficients the one that is farthest off in the middle of all worlds.
+    said: Record = {"released": float(np.abs(np.median(released, axis=0))[: here.columns].max())}
+    if held:
+        said["left"] = float(np.abs(np.median(estimated, axis=0))[: here.columns].max())
+        said["width"] = float(np.median(np.array(widths)[:, : here.columns]))
+        said["untold"] = untold / (each * len(held))
+    shares = np.array(held) / each
+    mean = float(shares.mean()) if held else 0.0
+    deviation = float(shares.std(ddof=1)) if len(held) > 1 else 0.0
+    runs = {"mean": mean, "deviation": deviation, "runs": len(held), "refused": worlds - len(held)}
+    return {"truth": here.truth.tolist(), "held": held, "each": each, **said, **runs}
 
 
-def main(worlds: int, refits: int, designs: list[str]) -> None:
-    """Go through all cells, a few worlds at a time, and print what is known after each time."""
-    names = {name: World(name) for name in designs}
-    cells = {
-        (name, *place, *kind): Cell()
-        for name in names
-        for place in CELLS[name]
-        for kind in (KINDS[:2] if name in FEWER_KINDS else KINDS)
-    }
-    for start in range(0, worlds, AT_A_TIME):
-        for (name, n, epsilon, kind, delta), cell in cells.items():
-            for seed in range(start, min(start + AT_A_TIME, worlds)):
-                cell.add(names[name], (n, epsilon), kind, delta, refits, seed)
-        print(f"\n{min(start + AT_A_TIME, worlds)} worlds a cell, {refits} refits, {time.process_time():.0f} s")
-        for name, world in names.items():
-            print(f"\nLabels by {name}, coefficients {np.round(world.truth, 2).tolist()}\n")
-            print("| n | epsilon | kind | hold | width | bias released | bias left | not told | refused |")
-            print("|---|---|---|---|---|---|---|---|---|")
-            for (of, n, epsilon, kind, _), cell in cells.items():
-                if of == name:
-                    print(f"| {n:,} | {epsilon:g} | {kind} | {cell}", flush=True)
+class Followed(TwoClasses):
+    """Two classes by given log odds, whatever is taken for the truth."""
+
+    def __init__(self, loss: Loss, domain: eq.Domain, odds: np.ndarray) -> None:
+        super().__init__(loss, domain)
+        self._odds = odds
+
+    def slope(self, scores: np.ndarray, truth: np.ndarray) -> Slope:
+        """Return the mean over both classes."""
+        return super().slope(scores, self._odds)
+
+
+@cache
+def put_back(name: str, n: int, epsilon: float, kind: str, public: int = 10**4) -> np.ndarray:
+    """Return what is put back with ever more private rows and no noise, less the best model of these public rows."""
+    here = world(name)
+    claim = here.model(epsilon, KINDS[kind], kind, 0).plan(n, here.columns).claim
+    problem = claim.problem
+    clip = getattr(claim, "clip", None)
+    loss = problem.loss if clip is None else known(problem.loss).clipped(clip)
+    rows = here.drawn(np.random.default_rng(1), public)[0]
+    ends = np.full((len(rows), 1), problem.intercept)
+    whole = np.hstack([rows, ends])
+    clipped = np.hstack([products(rows, problem.domain, np.eye(here.columns)), ends])
+
+    def training(labels: TwoClasses) -> MeanTraining:
+        if clip is None:
+            return MeanTraining(whole, clipped, labels, problem.penalty.alpha)
+        return MeanDescent(whole, clipped, labels, problem.penalty.alpha, claim)
+
+    units = np.append(np.ones(here.columns), problem.intercept)
+    odds, start = here.odds(rows), here.truth / units
+    best = MeanTraining(whole, whole, Followed(named("logistic"), problem.domain, odds), 0.0).weights(start)
+    tends = training(Followed(loss, problem.domain, odds)).weights(start)
+    return np.asarray((training(TwoClasses(loss, problem.domain)).truth(tends) - best) * units)
+
+
+@cache
+def _planned(name: str, n: int, epsilon: float, kind: str) -> tuple[str, str]:
+    return plan_key(world(name).model(epsilon, KINDS[kind], kind, 0).plan(n, world(name).columns))
+
+
+def plan_today(name: Named) -> list[str]:
+    """Return the kind of release that is planned today for a line of the tables, and a digest of the plan."""
+    return list(_planned(name["labels"], name["n"], name["epsilon"], name["kind"]))
+
+
+def tasks(names: list[str], chosen: list[str], rows: list[int], worlds: int | None, refits: int) -> Iterator[tuple]:
+    """Yield what is to be measured: a record a line of the tables."""
+    for name in names:
+        for kind in kinds(name):
+            for n, epsilon in CELLS[name]:
+                if kind not in chosen or n not in rows:
+                    continue
+                named: Named = {"labels": name, "n": n, "epsilon": epsilon, "kind": kind}
+                many = worlds or FEWER_WORLDS.get((name, n, kind)) or MORE_WORLDS.get(name, WORLDS)
+                key = {"plan": plan_today(named), "worlds": many, "refits": refits, "version": __version__}
+                make: Callable[[], Record] = partial(measured, name, n, epsilon, kind, many, refits)
+                yield named, key, make
+
+
+def main() -> None:
+    """Measure what is not stored."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(CELLS)}; all unless said")
+    parser.add_argument("--worlds", type=int, help=f"a line of the tables; {WORLDS} of most unless said")
+    parser.add_argument("--refits", type=int, default=REFITS, help="simulated trainings an interval")
+    parser.add_argument("--kind", choices=KINDS, action="append", help="a kind of release; all unless said")
+    parser.add_argument("--rows", type=int, action="append", help="a number of private rows; all unless said")
+    asked = parser.parse_args()
+    rows = asked.rows or [n for places in CELLS.values() for n, _ in places]
+    found = tasks(asked.names or list(CELLS), asked.kind or list(KINDS), rows, asked.worlds, asked.refits)
+    measure_or_keep(Store("coefficients"), list(found), False, partial(print, flush=True))
 
 
 if __name__ == "__main__":
-    worlds, refits, *designs = sys.argv[1:] or (WORLDS, REFITS)
-    main(int(worlds), int(refits), designs or list(CELLS))
+    main()

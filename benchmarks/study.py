@@ -9,6 +9,9 @@ from prepared import Split
 import equipoise as eq
 from equipoise.planning.request import Request
 
+# What stands behind figures that are older than the program.
+OLDER = " †"
+
 
 def options(description: str) -> argparse.Namespace:
     """Read the options that every benchmark takes."""

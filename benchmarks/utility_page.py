@@ -1,8 +1,8 @@
 """docs/utility.md: its tables and its picture, from the stored results and nothing else.
 
 A score whose plan is no longer the one that the program makes is marked, so that the page cannot be older than the
-program without saying so, and so is a time of a fit. docs/sgd.md has tables of the same results;
-`tests/test_benchmarks.py` compares both pages with what is written here.
+program without saying so, and so is a time of a fit. docs/sgd.md has tables of the same results, docs/evaluation.md and
+docs/coefficients.md some of others; `tests/test_benchmarks.py` compares all pages with what is written here.
 """
 
 import hashlib
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import additive_picture
+from evaluation_pages import COEFFICIENT_TABLES, EVALUATION_TABLES
 from scores import BESIDE, CURVE_EPSILONS, DESCENTS, MECHANISMS, UNPRIVATE, is_required, planned
 from stored import RESULTS, Record, Store, against, regression
-from study import table_rows
+from study import OLDER, table_rows
 from times import plan_today
 
 from equipoise import __version__
@@ -28,7 +29,6 @@ SUITES = ("peers", "scores", "classes", "descents", "beside", "times")
 COMPARED = (*SUITES[1:], "additive")
 # The deviation of the mean's lower 95 % bound, one-sided.
 NORMAL_QUANTILE = 1.645
-OLDER = " †"
 PLAIN = "plain noisy gradient descent"
 TUNED, APART = "noisy gradient descent, clip tuned", "noisy gradient descent, clip tuned on other rows"
 
@@ -435,7 +435,12 @@ TABLES = {
 
 
 DESCENT_TABLES = {"wins": wins, "noisy beside": noisy_beside}
-PAGES = {PAGE: TABLES, DESCENTS_PAGE: DESCENT_TABLES}
+PAGES = {
+    PAGE: TABLES,
+    DESCENTS_PAGE: DESCENT_TABLES,
+    PAGE.with_name("evaluation.md"): EVALUATION_TABLES,
+    PAGE.with_name("coefficients.md"): COEFFICIENT_TABLES,
+}
 
 
 def render(page: str, found: dict[str, Store], tables: dict[str, Any] = TABLES) -> str:
