@@ -65,7 +65,9 @@ def measured(rows: Rows, test: Rows, count: int, share: float, run: int) -> tupl
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     tables = [encoded(Path(sys.argv[1]), part) for part in ("train", "test")]
-    print("| rows | held out | accuracy of the model | accuracy known to within | AUC of binned scores known to within |")
+    print(
+        "| rows | held out | accuracy of the model | accuracy known to within | AUC of binned scores known to within |"
+    )
     print("|---|---|---|---|---|")
     for size, runs in SIZES:
         for share in (0, *SHARES, 1):
