@@ -37,7 +37,7 @@ def main() -> None:
             at_once = eq.evaluate(model, rows, truth, epsilon=0.5, **asked)
             look = eq.evaluate(model, rows, truth, epsilon=0.05, **asked)
             after = eq.evaluate(model, rows, truth, epsilon=0.45, bins_from=look, **asked)
-            areas = " | ".join(told(each.figures().auc) for each in (at_once, after))
+            areas = " | ".join(told(each.figures().binned_auc) for each in (at_once, after))
             print(f"| {split.name} | {label} | {own.mean():.3f} | {exact:.3f} | {areas} |", flush=True)
 
 

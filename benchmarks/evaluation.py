@@ -35,7 +35,7 @@ PREVALENCES = (0.05, 0.1, 0.25, 0.5)
 
 def widths(population: Population, table: np.ndarray) -> tuple[float, float]:
     figures = TwoClasses(replace(population.template, counts=table))
-    return tuple(figure.high - figure.low for figure in (figures.accuracy, figures.auc))
+    return tuple(figure.high - figure.low for figure in (figures.accuracy, figures.binned_auc))
 
 
 def one_spend() -> None:
@@ -64,11 +64,11 @@ def compared(spends: Spends, counts: NoisyCounts, chances: np.ndarray, coins: np
     ratios = [
         (getattr(with_noise, name).high - getattr(with_noise, name).low)
         / (getattr(without, name).high - getattr(without, name).low)
-        for name in ("accuracy", "auc")
+        for name in ("accuracy", "binned_auc")
     ]
     laws = chances / chances.sum(axis=1, keepdims=True)
     binned = float(laws[1] @ (np.cumsum(laws[0]) - 0.5 * laws[0]))
-    return (*ratios, (spends.area - binned) / without.auc.sampling, counts.bins)
+    return (*ratios, (spends.area - binned) / without.binned_auc.sampling, counts.bins)
 
 
 def two_spends(worlds: int = 40) -> None:
@@ -141,7 +141,7 @@ def best() -> None:
             edges = edges_where(Seen(grid, (laws[0], laws[1]), 0, 10_000 * prevalence), 10_000, deviation_of(noise), 50)
             chances = spends.chances(edges)
             counts = NoisyCounts(tuple(expit(edges)), np.rint(10_000 * chances)[None], "laplace", noise.scale, 10_000)
-            area = TwoClasses(counts).auc
+            area = TwoClasses(counts).binned_auc
             hidden = (spends.area - area.value) / area.sampling
             wider = np.hypot(area.sampling, area.noise) / area.sampling
             print(f"{law}, prevalence {prevalence}: area {wider:.2f}, hidden {hidden:.2f}, {len(edges) + 1} bins")

@@ -48,8 +48,8 @@ def main(release: Path, evaluation: Path, folder: Path) -> None:
     exact = [np.mean((scores > 0.5) == rich) for scores in (own, best)]
     print(f"| accuracy | {between(found.accuracy)} | {exact[0]:.3f} | {exact[1]:.3f} |")
     areas = [roc_auc_score(rich, scores) for scores in (own, best)]
-    hidden = f"; {found.auc.binned} bins hide up to {found.auc.bins:.2f}"
-    print(f"| AUC | {between(found.auc)}{hidden} | {areas[0]:.3f} | {areas[1]:.3f} |")
+    print(f"| AUC | {between(found.auc)} | {areas[0]:.3f} | {areas[1]:.3f} |")
+    print(f"| AUC of scores in {found.bins} bins | {between(found.binned_auc)} | | |")
     for threshold, false, true in zip(found.recall.places, *(curve.figures for curve in found.roc), strict=True):
         wrongly, rightly = np.mean(own[~rich] > threshold), np.mean(own[rich] > threshold)
         at_the_same = np.mean(best[rich] > np.quantile(best[~rich], 1.0 - wrongly))

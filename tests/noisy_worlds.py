@@ -20,7 +20,7 @@ from equipoise.evaluation.explained import ERROR, ExplainedTest, TwoTables
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import HALVINGS, Ends
 from equipoise.evaluation.means import Kinds, MeansTest
-from equipoise.evaluation.ranking import PairsTest, above, on_its_side
+from equipoise.evaluation.ranking import PairsTest, above, on_its_side, strictly_above
 from equipoise.evaluation.regression import Explained, Regression
 from equipoise.evaluation.several_classes import mean_of_shares
 from equipoise.evaluation.shares import SharesTest
@@ -343,6 +343,10 @@ def _brier(population: Population) -> Array:
     return np.stack([population.middles**2, (1.0 - population.middles) ** 2])
 
 
+def _class_less_score(population: Population) -> Array:
+    return np.stack([-population.middles, 1.0 - population.middles])
+
+
 def _log_loss(population: Population) -> Array:
     return -np.log(np.stack([1.0 - population.middles, population.middles]))
 
@@ -470,6 +474,8 @@ _TWO: dict[str, Holds] = {
     "Brier score": partial(_mean, _brier, slice(None)),
     "log loss": partial(_mean, _log_loss, slice(None)),
     "calibration error": _calibration_error,
+    "share less mean score": partial(_mean, _class_less_score, slice(None)),
+    "area, ties lost": partial(_pairs, lambda each: strictly_above(each.chances.shape[2])),
 }
 _THREE: dict[str, Holds] = {
     **{name: partial(_share, partial(_masks_of_three, name)) for name in _SHARES_OF_THREE},
@@ -491,7 +497,15 @@ _NUMBERS: dict[str, Holds] = {
     "quantile at an edge": _quantile_at_an_edge,
 }
 # Without rows in a bin, or of a class above the threshold, there is no share of them.
-_OF_ALL_ROWS = ("accuracy", "balanced accuracy", "area", "Brier score", "log loss", "calibration error")
+_OF_ALL_ROWS = (
+    "accuracy",
+    "balanced accuracy",
+    "area",
+    "Brier score",
+    "log loss",
+    "calibration error",
+    "share less mean score",
+)
 FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
     "two classes": (two_classes, _TWO),
     "a rare group": (groups_of_two_classes, _TWO),

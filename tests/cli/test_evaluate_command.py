@@ -95,8 +95,30 @@ def test_of_a_regression_people_and_programs_are_told_its_error_and_r2(folder):
     assert "R2 0." in read.stdout or "R2 1 [" in read.stdout or "R2 cannot be told" in read.stdout
     told = json.loads(run_program(*words, "--json", folder=folder).stdout)
     figures = eq.Evaluation.load(folder / "evaluation").figures()
-    assert told["r2"] == {"value": figures.r2.value, "low": figures.r2.low, "high": figures.r2.high}
+    assert told["r2"] == {part: getattr(figures.r2, part) for part in ("value", "low", "high", "bins")}
     assert told["mean_absolute_error"]["value"] == figures.mean_absolute_error.value
+
+
+def test_a_stored_evaluation_tells_all_its_figures_and_those_at_every_threshold(folder):
+    told = json.loads(run_program(*WORDS, "--json", folder=folder).stdout)
+    again = run_program("figures", "evaluation", "--json", folder=folder)
+    assert again.returncode == 0, again.stderr
+    stored, figures = json.loads(again.stdout), eq.Evaluation.load(folder / "evaluation").figures()
+    assert stored["at_thresholds"] == told["at_thresholds"]
+    assert stored["at_thresholds"]["threshold"] == told["edges"]
+    for name, curve in figures.at_thresholds.items():
+        assert stored["at_thresholds"][name.replace(" ", "_")]["low"] == curve.low.tolist()
+    area = next(one for one in stored["figures"] if one["name"] == "AUC")
+    assert area["low"] == figures.auc.low == told["auc"]["low"]
+    read = run_program("figures", "evaluation", folder=folder).stdout
+    for words in ("300 rows, (2, 0)-differential privacy", "threshold  recall", "balanced accuracy", "log loss"):
+        assert words in read
+    assert f"{told['edges'][0]:.6g}  " in read
+
+
+def test_figures_of_a_release_are_refused(folder):
+    done = run_program("figures", "release", folder=folder)
+    assert (done.returncode, "evaluation" in done.stderr) == (2, True)
 
 
 def test_what_people_read_says_what_was_bought(folder):

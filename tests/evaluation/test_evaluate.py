@@ -180,6 +180,52 @@ def test_rows_are_counted_by_the_levels_of_a_column(rule):
         eq.evaluate(model, rows[HELD], epsilon=1.0, by="a")
 
 
+PLACED = {
+    "yes-no": ('kind = "yes-no"', ("no", "yes", "?"), ("no", "yes", "by other")),
+    "yes-no, unknown as no": ('kind = "yes-no"\nunknown = "no"', ("no", "yes", "?"), ("no", "yes")),
+    "ordered": (
+        'kind = "ordered"\nlevels = ["low", "middle", "high", "top"]\npositions = [0, 1, 5, 6]',
+        ("low", "middle", "high", "top", "?"),
+        ("low", "middle", "high", "top", "by other"),
+    ),
+}
+
+
+@pytest.mark.parametrize("norm", ["", "row_norm = 0.6\n"])
+@pytest.mark.parametrize("kind", PLACED)
+def test_rows_are_counted_by_answers_and_by_levels_in_order(kind, norm):
+    lines, values, groups = PLACED[kind]
+    told = np.array(values, dtype=object)[np.random.default_rng(4).integers(0, len(values), 900)]
+    # A column of levels tells by what a long row was divided.
+    more = '\n[columns.sex]\nkind = "category"\nlevels = ["f", "m"]\nunknown = "m"\n'
+    text = SCHEMA.replace("schema_version = 1\n", f"schema_version = 1\n{norm}")
+    schema = eq.Schema.from_text(f"{text}\n[columns.by]\n{lines}\n{more}")
+    assert schema.row_norm == (0.6 if norm else None)
+    rows = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1], "ill": np.where(LABELS == 1, "yes", "no"), "by": told})
+    rows["sex"] = np.array(["f", "m"])[np.random.default_rng(5).integers(0, 2, 900)]
+    model = eq.LogisticRegression(4.0, domain=schema, random_state=0).fit(rows[TRAINED])
+    found = eq.evaluate(model, rows[HELD], epsilon=NO_NOISE, by="by", random_state=0)
+    assert found.claim.cells.groups == groups
+    own = np.where(told == "?", groups[-1] if groups[-1] == "by other" else "no", told)[HELD]
+    counted = [table.sum() for table in found.counts.counts]
+    assert counted == [np.sum(own == group) for group in groups]
+
+
+def test_a_column_that_tells_no_groups_is_refused_with_the_reason():
+    levels = '"low", "middle", "high", "top"'
+    text = SCHEMA.replace("schema_version = 1\n", "schema_version = 1\nrow_norm = 0.6\n")
+    schema = eq.Schema.from_text(f'{text}\n[columns.stage]\nkind = "ordered"\nlevels = [{levels}]\n')
+    rows = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1], "ill": np.where(LABELS == 1, "yes", "no"), "stage": "low"})
+    model = eq.LogisticRegression(4.0, domain=schema, random_state=0).fit(rows[TRAINED])
+    for by, why in (
+        ("stage", "of kind ordered, whose levels are told by numbers, which row_norm shortens"),
+        ("a", "of kind number, which has no levels"),
+        ("nothing", "no column 'nothing'"),
+    ):
+        with pytest.raises(InvalidParameter, match=why):
+            eq.evaluate(model, rows[HELD], epsilon=1.0, by=by)
+
+
 @pytest.mark.parametrize(
     "given",
     [ROWS[HELD].tolist(), scipy.sparse.csr_array(ROWS[HELD]), pd.DataFrame(ROWS[HELD])],

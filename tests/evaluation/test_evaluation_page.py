@@ -16,7 +16,7 @@ from equipoise.certify.folder import REPORT
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation.page import page_of, record_of
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
-from equipoise.report.evaluation_pictures import group_picture
+from equipoise.report.evaluation_pictures import calibration_picture, group_picture
 from equipoise.report.evaluation_record import PERCENT, Bars, Shown
 from equipoise.report.still import still
 from sample_releases import HOSTILE
@@ -104,17 +104,31 @@ def test_the_page_shows_every_figure_with_its_interval_and_what_is_sampling_and_
         )
 
 
-def test_the_page_says_what_bins_hide_of_figures_of_binned_scores_and_of_no_others(pages):
-    lines = {line.name: line.figure for line in record_of(certificate("two classes"), "ill").lines}
-    told = [
-        figure.note or figure.verdict for name, figure in lines.items() if name in ("AUC", "Brier score", "log loss")
-    ]
-    assert len(told) == 3
-    text = Outline(pages("two classes").read_text()).text
-    for words in told:
-        assert re.search(r"bins, which hide up to [0-9.]+ on either side", words)
-        assert words[1:] in text
-    assert not any(lines[name].note for name in ("accuracy", "balanced accuracy", "recall", "precision"))
+OF_SCORES = ("AUC", "Brier score", "log loss", "calibration error")
+
+
+def test_the_page_counts_bins_in_intervals_of_scores_and_in_no_others(pages):
+    record = record_of(certificate("two classes"), "ill")
+    lines = {line.name: line.figure for line in record.lines}
+    text = Outline(pages("two classes").read_text()).text.replace(PERCENT, " %")
+    for name in OF_SCORES:
+        assert lines[name].bins > 0.01
+        assert lines[name].interval.replace(PERCENT, " %") in text
+    assert lines["AUC"].low < lines["AUC of scores in 4 bins"].low < lines["AUC of scores in 4 bins"].high
+    assert not any(lines[name].bins for name in lines if name not in OF_SCORES)
+
+
+def test_the_page_has_every_figure_at_every_threshold_and_the_bins_of_calibration(pages):
+    record, figures = record_of(certificate("two classes"), "ill"), eq.Evaluation(certificate("two classes")).figures()
+    text = re.sub(r"\s+", " ", Outline(pages("two classes").read_text()).text)
+    assert "threshold recall false positives precision accuracy balanced accuracy" in text
+    found = dict(record.thresholds)
+    assert [one.figure.low for one in found["accuracy"]] == figures.accuracies.low.tolist()
+    assert [one.figure.high for one in found["balanced accuracy"]] == figures.balanced_accuracies.high.tolist()
+    assert re.sub(r"\s+", " ", found["precision"][2].figure.interval) in text
+    assert [one.ends for one in record.calibration] == [(0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)]
+    assert "the mean score of its rows lies somewhere on it" in text
+    assert '"start": 0.3, "stop": 0.5' in calibration_picture(record.calibration, record.task, ("", ""))
 
 
 def test_the_page_is_a_function_of_the_certificate_and_the_name_of_the_target(pages):
@@ -286,23 +300,21 @@ def test_the_page_says_what_was_counted_once_more_and_for_what(kind):
     assert f", {noise.dimension} more" in text
 
 
-def test_a_table_of_figures_has_a_column_for_what_bins_add_where_they_add_any(pages):
+def test_a_table_of_figures_has_a_column_for_what_bins_add(pages):
     record = record_of(certificate("regression"), "ill")
     line = record.lines[0].figure
     assert line.bins == eq.Evaluation(certificate("regression")).figures().mean_absolute_error.bins > 0
     text = Outline(pages("regression").read_text()).text
     assert "noise bins what it is" in re.sub(r"\s+", " ", text)
     assert line.width_of_bins in text
-    assert "noise bins what it is" not in re.sub(r"\s+", " ", Outline(pages("two classes").read_text()).text)
 
 
-def test_a_figure_that_bins_alone_hide_says_so_beside_its_short_interval():
+def test_a_figure_that_bins_alone_hide_says_so():
     few = evaluated(Cells((0.1, 0.5, 0.9), ("no", "yes")), np.array([[[400, 4600, 0, 0], [0, 4400, 600, 0]]]))
     figure = eq.Evaluation(few).figures().auc
     assert figure.hidden
-    assert "of scores in 4 bins it lies between" in figure.known
     shown = next(line.figure for line in record_of(few).lines if line.name == "AUC")
-    assert (shown.text, shown.known) == ("hidden by bins", f"{shown.interval} of binned scores")
+    assert (shown.text, shown.interval) == ("hidden by bins", "0.17 to 1.00")
     assert "not known" not in shown.parts
 
 

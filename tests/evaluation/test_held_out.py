@@ -394,3 +394,8 @@ def test_nothing_that_is_planned_depends_on_rows():
     )
     assert first.planned_digest == second.planned_digest
     assert first.digest != second.digest
+
+
+def test_a_share_in_percent_is_answered_with_the_share():
+    with pytest.raises(InvalidParameter, match=r"20 % is 0\.2"):
+        eq.train_and_evaluate(MODELS["two classes"][0](), ROWS, MODELS["two classes"][1], holdout=20)

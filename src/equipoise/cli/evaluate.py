@@ -126,6 +126,7 @@ def command(
     )
     console.print(f"  check it:    equipoise verify {escape(str(out))} --release {escape(str(release))}")
     console.print(f"  look at it:  {escape(str(out / REPORT) if REPORT in files else NO_PAGE)}")
+    console.print(f"  all figures: equipoise figures {escape(str(out))}")
 
 
 def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
@@ -142,7 +143,22 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
         **{name.replace(" ", "_").lower(): _plain(figure) for name, figure in first_figures(evaluation).items()},
         **({"by_group": groups} if (groups := _by_group(evaluation)) else {}),
+        **({"at_thresholds": curves} if (curves := _at_thresholds(evaluation)) else {}),
     }
+
+
+def _at_thresholds(evaluation: "Evaluation") -> dict[str, Any]:
+    """Return of two classes the thresholds and, by its name, every figure at each of them."""
+    from equipoise.evaluation.two_classes import TwoClasses
+
+    figures = evaluation.figures()
+    if not isinstance(figures, TwoClasses):
+        return {}
+    curves = {
+        name.replace(" ", "_"): {end: getattr(curve, end).tolist() for end in ("value", "low", "high")}
+        for name, curve in figures.at_thresholds.items()
+    }
+    return {"threshold": list(evaluation.counts.edges), **curves}
 
 
 def _by_group(evaluation: "Evaluation") -> dict[str, dict[str, dict[str, float]]]:
@@ -153,9 +169,8 @@ def _by_group(evaluation: "Evaluation") -> dict[str, dict[str, dict[str, float]]
 
 
 def _plain(figure: "Figure") -> dict[str, float]:
-    """Return a figure for programs; of binned scores with what bins hide on either side."""
-    hidden = {"bins": figure.bins} if figure.binned else {}
-    return {"value": figure.value, "low": figure.low, "high": figure.high, **hidden}
+    """Return a figure for programs, with what bins add on either side of its interval."""
+    return {"value": figure.value, "low": figure.low, "high": figure.high, "bins": figure.bins}
 
 
 def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":

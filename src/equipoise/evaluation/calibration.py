@@ -51,6 +51,9 @@ class CalibrationErrors:
         What the scores of each bin announce.
     cells : array, 2 x bins, or what is broadcast to it
         How many cells were summed. If there are others, how many rows these have is known up to noise.
+    halves : array, optional
+        How far a score may lie from the middle of its bin. Ends are then those of the errors of the scores themselves;
+        by default of scores at the middles.
 
     Notes
     -----
@@ -61,9 +64,14 @@ class CalibrationErrors:
     is, whatever the differences are, but for what signs change in the law of a mean (its third cumulant, and what
     rebalancing saves): the law is that of the signs seen. A lower end has to reckon with what errors alone add to a
     sum of absolute values (`AbsoluteSums`).
+
+    A row at either end of its bin moves the sum by half of the bin's width at most. So the high end is that of the mean
+    of ``sign * (class - middle) + half``, and the low end is less by the largest half.
     """
 
-    def __init__(self, counts: NoisyCounts, rows: Array, middles: Array, cells: Array) -> None:
+    def __init__(
+        self, counts: NoisyCounts, rows: Array, middles: Array, cells: Array, halves: Array | float = 0.0
+    ) -> None:
         bins = joined(len(middles), counts.n_samples)
         place = np.eye(int(bins[-1]) + 1)[bins]
         cells = np.broadcast_to(cells, rows.shape)
@@ -90,16 +98,18 @@ class CalibrationErrors:
 
         def apart(which: Places, hypotheses: Array) -> Array:
             of_bins = signs[which]
-            values = np.concatenate([-middles * of_bins, (1.0 - middles) * of_bins, of_bins[:, :1]], axis=1)
+            of_classes = (halves - middles * of_bins, halves + (1.0 - middles) * of_bins)
+            values = np.concatenate([*of_classes, of_bins[:, :1]], axis=1)
             return np.asarray(within * (values - hypotheses[:, None]))
 
         kinds = np.append(rows.reshape(len(rows), -1), (counts.n_samples - inside)[:, None], axis=1)
+        self.hidden = float(np.max(halves))
         self._mean = MeansTest(counts, kinds, apart, np.append(cells[0], others), 0.5 * (1.0 - LEVEL))
 
     def too_small(self, hypotheses: Array) -> Mask:
         """Return whether calibration errors are refused as too small: they are below the lower ends."""
         # Larger errors explain more of what was seen: they are what a lower end has to reckon with.
-        return self.larger.too_small(hypotheses * self.total)
+        return self.larger.too_small((hypotheses + self.hidden) * self.total)
 
     def too_large(self, hypotheses: Array) -> Mask:
         """Return whether calibration errors are refused as too large: they are above the upper ends."""
@@ -107,7 +117,7 @@ class CalibrationErrors:
 
     def intervals(self) -> tuple[Array, Array]:
         """Return the lower and the upper ends."""
-        low = np.minimum(self.larger.low() / self.total, 1.0)
+        low = np.clip(self.larger.low() / self.total - self.hidden, 0.0, 1.0)
         accepted, refused = np.minimum(self.sums.total / self.total, 1.0), np.ones(len(low))
         # What is seen may be more than there can be: then any sum can be.
         for _ in range(_HALVINGS):
@@ -121,27 +131,27 @@ class CalibrationErrors:
         return np.asarray(np.minimum(self.sums.values() / self.total, 1.0))
 
 
-def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]) -> Figure:
+def calibration_error(counts: NoisyCounts, ends: Array, groups: Sequence[int]) -> Figure:
     """Return the expected calibration error: the mean over rows of the distance between a bin's score and its share.
 
-    Neighbouring bins are `joined`, so that at most ten are compared.
+    Neighbouring bins are `joined`, so that at most ten are compared. The `ends` are those of all bins.
 
     Examples
     --------
     >>> counts = NoisyCounts((0.5,), np.array([[[6120, 711], [905, 2270]]]), "laplace", 4.0, 10_000)
-    >>> print(calibration_error(counts, np.array([0.25, 0.75]), [0]))
-    0.0886 [0.08134, 0.09595] (sampling 0.0038, noise 0.00063)
+    >>> print(calibration_error(counts, np.array([0.0, 0.5, 1.0]), [0]))
+    0.0886 [0, 0.346] (sampling 0.0038, noise 0.00063, bins 0.17)
     """
     rows = np.sum(rebalanced(counts)[list(groups)], axis=0)
-    return error_of(CalibrationErrors(counts, rows[None], middles, np.array(float(len(groups)))))
+    return error_of(counts, rows, ends, np.array(float(len(groups))))
 
 
-def error_of(errors: CalibrationErrors, hidden: float = 0.0) -> Figure:
-    """Return the figure of one histogram; `hidden` is how far a score may lie from the middle of its bin.
-
-    So far at most the error of the scores themselves is from that of the middles, for every row adds no more.
-    """
-    low, high = errors.intervals()
-    found = np.clip(errors.values(), low, high), np.maximum(low - hidden, 0.0), np.minimum(high + hidden, 1.0)
-    value, lower, upper, sampling, noise = (float(each[0]) for each in (*found, errors.sampling, errors.noise))
+def error_of(counts: NoisyCounts, rows: Array, ends: Array, cells: Array) -> Figure:
+    """Return the figure of one histogram (2 x bins) with bins of these ends, wherever in them scores lie."""
+    middles, halves = 0.5 * (ends[:-1] + ends[1:]), 0.5 * np.diff(ends)
+    plain, errors = (CalibrationErrors(counts, rows[None], middles, cells, each) for each in (0.0, halves))
+    (low, high), (near, far) = errors.intervals(), plain.intervals()
+    found = np.clip(errors.values(), low, high), low, high, errors.sampling, errors.noise
+    value, lower, upper, sampling, noise = (float(each[0]) for each in found)
+    hidden = max(0.5 * (upper - lower - float(far[0] - near[0])), 0.0)
     return Figure(value, lower, upper, sampling, noise, bins=hidden)

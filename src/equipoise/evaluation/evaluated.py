@@ -21,7 +21,7 @@ from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.data.products import products
 from equipoise.data.rows import centred_targets, class_positions
-from equipoise.data.schema import CategoryColumn, Schema
+from equipoise.data.schema import Column, Schema
 from equipoise.data.tables import require_labels
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter
@@ -29,6 +29,7 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.estimators.scoring import PredictionFacts, within_range
+from equipoise.evaluation.grouping import groups_of, levels_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.looked import edges_after
 from equipoise.evaluation.several_classes import number_of
@@ -63,7 +64,7 @@ class Evaluated(ABC):
     # The SHA-256 of its model.json.
     digest: str
     # The column of levels by which rows are told apart.
-    by: CategoryColumn | None = None
+    by: Column | None = None
     # Of one class against the rest: the model's classes, and which of them it is.
     classes: tuple[Label, ...] = ()
     place: int = 0
@@ -96,22 +97,15 @@ class Evaluated(ABC):
         """Return the level of each encoded row: every row has exactly one, an unknown value that which is declared."""
         if self.by is None or self.schema is None:
             return np.zeros(rows.shape[0], dtype=np.int64)
-        before = self.schema.columns[: self.schema.columns.index(self.by)]
-        start = sum(len(column.encoded_names()) for column in before)
-        # One encoded column a level, of which the row's own is the largest.
-        places: NDArray[np.int64] = rows[:, start : start + self.by.width].argmax(axis=1)
-        return places
+        return groups_of(rows, self.schema, self.by)
 
     def _rows_a_group(self, n_samples: int) -> int:
         """Return how many rows a group has if all have as many: what is summed over groups has the noise of each."""
-        return n_samples if self.by is None else n_samples // self.by.width
+        return n_samples if self.by is None else n_samples // len(self.by.groups())
 
     def _apart(self) -> dict[str, Any]:
         """Return what cells say of groups."""
-        if self.by is None:
-            return {}
-        others = (f"{self.by.name} other",) if self.by.other else ()
-        return {"groups": (*self.by.levels, *others), "by": self.by.name}
+        return {} if self.by is None else {"groups": self.by.groups(), "by": self.by.name}
 
     def scores(self, rows: Any) -> Array:
         """Return what the model says of rows, a column an output, mapped into the domain as in training."""
@@ -279,7 +273,7 @@ def evaluated(model: Any, by: str = "", positive: Label | None = None) -> Evalua
         np.atleast_2d(model.coef_),
         np.atleast_1d(model.intercept_),
         _digest(model, certificate),
-        _levels(getattr(model, "schema_", None), by) if by else None,
+        levels_of(getattr(model, "schema_", None), by) if by else None,
     )
     return made if positive is None else _against_the_rest(made, positive)
 
@@ -294,18 +288,6 @@ def _against_the_rest(found: Evaluated, positive: Label) -> Evaluated:
     fields = {each.name: getattr(found, each.name) for each in dataclasses.fields(found)}
     labels = (rest_of(classes[place]), classes[place])
     return EvaluatedAgainstTheRest(**{**fields, "labels": labels, "classes": classes, "place": place})
-
-
-def _levels(schema: Schema | None, name: str) -> CategoryColumn:
-    """Return the column of levels that a schema declares under this name."""
-    known = () if schema is None else tuple(each for each in schema.columns if isinstance(each, CategoryColumn))
-    for column in known:
-        if column.name == name:
-            return column
-    words = ", ".join(column.name for column in known) or "none: train with a schema that declares one"
-    raise InvalidParameter(
-        "by=, a column of kind category of the model's schema", f"{name!r:.80}", f"choose from {words}"
-    )
 
 
 def _digest(model: PrivateLinearModel, certificate: Certificate) -> str:

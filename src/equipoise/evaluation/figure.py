@@ -29,13 +29,10 @@ class Figure:
     least, greatest : float
         What the figure can be at all.
     bins : float
-        By how much either side of the interval is longer because rows of one bin are not told apart. Of a figure of
-        `binned` scores: about how far that of the scores themselves may lie from it, which the interval does not count.
+        By how much either side of the interval is longer because rows of one bin are not told apart.
     guessing : float
         What a model has that says the same of every row, for a loss that can be far larger: an interval as long as
         that tells nothing, and neither does one that holds it because of what bins hide.
-    binned : int
-        Of how many bins' scores it is a figure; 0 if it is one of the rows themselves.
     clipped : bool
         Whether it can be less than `least`, and is then reported as that.
     reckoned : pair of float, or none, optional
@@ -54,10 +51,10 @@ class Figure:
     cannot be told at this budget; it takes more epsilon or more rows
     >>> print(Figure(0.5, 0.1, 0.9, sampling=0.01, noise=0.02, bins=0.35))
     cannot be told from bins as wide as these; it takes about 2 times as many: more rows or epsilon
-    >>> print(Figure(0.86, 0.84, 0.88, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5, binned=13))
-    0.86 [0.84, 0.88] (sampling 0.009, noise 0.005; of scores in 13 bins, which hide up to 0.04 on either side)
-    >>> print(Figure(0.6, 0.58, 0.62, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5, binned=6))
-    cannot be told from so few bins, which hide up to 0.2 on either side; more rows make more, a look moves them
+    >>> print(Figure(0.86, 0.8, 0.92, sampling=0.009, noise=0.005, bins=0.04, guessing=0.5))
+    0.86 [0.8, 0.92] (sampling 0.009, noise 0.005, bins 0.04)
+    >>> print(Figure(0.6, 0.38, 0.82, sampling=0.009, noise=0.005, bins=0.2, guessing=0.5))
+    cannot be told from so few bins, which hide up to 0.2 on either side; more rows or epsilon make more
     >>> print(Figure(1.0, 0.6, 1.4, sampling=0.02, noise=0.05, greatest=4.0, bins=0.25, guessing=1.1))
     cannot be told from so few bins, which hide up to 0.25 on either side; more rows or epsilon make more
     >>> print(Figure(-0.9, -1.0, -0.6, sampling=0.1, noise=0.02, least=-1.0, clipped=True))
@@ -73,7 +70,6 @@ class Figure:
     greatest: float = 1.0
     bins: float = 0.0
     guessing: float = math.inf
-    binned: int = field(default=0, kw_only=True)
     clipped: bool = field(default=False, kw_only=True)
     reckoned: tuple[float, ...] | None = field(default=None, kw_only=True)
 
@@ -94,17 +90,13 @@ class Figure:
     @property
     def _hidden(self) -> bool:
         """Whether bins hide more than sampling and noise leave open, and so much that scores may tell nothing."""
-        outside = self.bins if self.binned else 0.0
-        left_open = self.high - self.low - 2.0 * (self.bins - outside)
-        reached = self.low - outside <= self.guessing <= self.high + outside
-        return reached and self.bins > 0.5 * left_open
+        left_open = self.high - self.low - 2.0 * self.bins
+        return self.low <= self.guessing <= self.high and self.bins > 0.5 * left_open
 
     @property
     def words(self) -> str:
-        """What is to be said beside the numbers: of scores in bins, and of an end that stands for all beyond it."""
-        hidden = f"of scores in {self.binned} bins, which hide up to {self.bins:.2g} on either side"
-        below = f"what is below {self.least:g} reads {self.least:g}"
-        return "; ".join([*([hidden] if self.binned else []), *([below] if self._at_its_least else [])])
+        """What is to be said beside the numbers, of an end that stands for all beyond it."""
+        return f"what is below {self.least:g} reads {self.least:g}" if self._at_its_least else ""
 
     @property
     def _at_its_least(self) -> bool:
@@ -112,20 +104,15 @@ class Figure:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is not told for what bins hide alone: of scores in these bins it is known, and of the rows not."""
-        return self._short and not self.told
+        """Whether it is not told for what bins hide alone."""
+        return not self.told and self.high - self.low - 2.0 * self.bins <= 0.5 * self._extent
 
     @property
     def known(self) -> str:
         """What is known where the figure is not told."""
         if self._at_its_least:
             return f"it is at most {self.high:.4g}"
-        between = f"between {self.low:.4g} and {self.high:.4g}"
-        if self.hidden and self.binned:
-            return (
-                f"of scores in {self.binned} bins it lies {between}, and of the scores themselves so much farther off"
-            )
-        return f"it lies {between}"
+        return f"it lies between {self.low:.4g} and {self.high:.4g}"
 
     @property
     def verdict(self) -> str:
@@ -139,13 +126,12 @@ class Figure:
             return ""
         if self._short:
             hidden = f"which hide up to {self.bins:.2g} on either side"
-            more = "more rows make more, a look moves them" if self.binned else "more rows or epsilon make more"
-            return f"cannot be told from so few bins, {hidden}; {more}"
+            return f"cannot be told from so few bins, {hidden}; more rows or epsilon make more"
         if self.reckoned == ():
             return "cannot be told at this budget; it takes more epsilon or more rows"
         wanted = 0.25 * self._extent / _SIDES
         room = 0.25 * self._extent - _SIDES * math.hypot(self.sampling, self.noise)
-        if room > 0.0 and self.bins > 0.0 and not self.binned:
+        if room > 0.0 and self.bins > 0.0:
             times = _times(self.bins / room)
             return f"cannot be told from bins as wide as these; it takes {times} as many: more rows or epsilon"
         sampling, noise = self.reckoned or (self.sampling, self.noise)
@@ -163,7 +149,7 @@ class Figure:
         if not self.told:
             return self.verdict
         parts = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}"
-        if self.bins and not self.binned:
+        if self.bins:
             parts += f", bins {self.bins:.2g}"
         if self.words:
             parts += f"; {self.words}"
@@ -196,11 +182,13 @@ class Curve:
 
     places: tuple[float, ...]
     figures: tuple[Figure, ...]
+    # Where places stand for bins, the ends of these, one more than there are places.
+    ends: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, places: tuple[float, ...], figures: "list[Figure]") -> "Curve":
-        """Return the curve of these figures at these places."""
-        return cls(places, tuple(figures))
+    def of(cls, places: tuple[float, ...], figures: "list[Figure]", ends: tuple[float, ...] = ()) -> "Curve":
+        """Return the curve of these figures at these places, or of the bins with these ends."""
+        return cls(places, tuple(figures), ends)
 
     @property
     def value(self) -> Array:

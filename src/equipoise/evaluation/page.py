@@ -5,6 +5,7 @@ Nothing here sees a row. All figures come from the noisy counts that the certifi
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -104,6 +105,7 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         lines=lines_of(figures, labels),
         calibration=_points(figures.calibration, not isinstance(figures, Regression)),
         roc=_roc(figures),
+        thresholds=_thresholds(figures),
         confusion=_confusion(figures),
         classes=_classes(figures),
         quantiles=_quantiles(figures),
@@ -135,8 +137,8 @@ def _shown(figure: Figure, share: bool = False) -> Shown:
         # No evaluation is lost for numbers that are none.
         words = "cannot be told from these counts"
         return Shown(figure.least, figure.least, figure.greatest, 0.0, 0.0, words, share)
-    note, within = "" if figure.verdict else figure.words, 0.0 if figure.binned else figure.bins
-    return Shown(*parts, figure.verdict, share, note, within, figure.hidden)
+    note = "" if figure.verdict else figure.words
+    return Shown(*parts, figure.verdict, share, note, figure.bins, figure.hidden)
 
 
 def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
@@ -168,7 +170,16 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
         Line(f"share of {yes}", _shown(figures.prevalence, share=True), f"the share of rows that are {yes} in truth"),
         announced,
         Line("Brier score", _shown(figures.brier), "the mean squared distance of score and class; less is better"),
-        Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
+        Line(
+            "log loss",
+            _shown(figures.log_loss),
+            "the mean of -log of the true class's score, none beyond the middle of an outermost bin; less is better",
+        ),
+        Line(
+            f"AUC of scores in {figures.bins} bins",
+            _shown(figures.binned_auc),
+            "the AUC if two scores of one bin were a tie: another number, and better known",
+        ),
     )
 
 
@@ -183,7 +194,9 @@ def _of_true_shares(figures: SeveralClasses) -> tuple[Line, ...]:
 
 
 def _points(curve: Curve, share: bool) -> tuple[Point, ...]:
-    return tuple(Point(place, _shown(figure, share)) for place, figure in zip(curve.places, curve.figures, strict=True))
+    bins = tuple(pairwise(curve.ends)) if curve.ends else len(curve) * (None,)
+    found = zip(curve.places, curve.figures, bins, strict=True)
+    return tuple(Point(place, _shown(figure, share), ends) for place, figure, ends in found)
 
 
 def _roc(figures: Figures) -> tuple[tuple[Point, Point], ...]:
@@ -191,6 +204,12 @@ def _roc(figures: Figures) -> tuple[tuple[Point, Point], ...]:
         return ()
     false, true = (_points(curve, share=True) for curve in figures.roc)
     return tuple(zip(false, true, strict=True))
+
+
+def _thresholds(figures: Figures) -> tuple[tuple[str, tuple[Point, ...]], ...]:
+    if not isinstance(figures, TwoClasses):
+        return ()
+    return tuple((name, _points(curve, share=True)) for name, curve in figures.at_thresholds.items())
 
 
 def _confusion(figures: Figures) -> tuple[tuple[Shown, ...], ...]:
@@ -247,7 +266,8 @@ def bars_of(counts: NoisyCounts, cells: Cells) -> tuple[Bars, ...]:
         Bars("recall", f"of the group's rows that are {yes}, the share that it finds", found),
         Bars(
             "calibration",
-            f"the share that is {yes} less the mean score: above 0 scores are too low for this group, below too high",
+            f"the share that is {yes} less the mean score: above 0 scores are too low for this group, below too high; "
+            "most of the interval is that scores may lie anywhere in their bins",
             offset,
             least=-1.0,
         ),

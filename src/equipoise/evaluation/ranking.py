@@ -33,6 +33,16 @@ def above(bins: int) -> Array:
     return np.asarray(0.5 * (1.0 + np.sign(np.arange(bins)[:, None] - np.arange(bins)[None, :])))
 
 
+def strictly_above(bins: int) -> Array:
+    """Return the kernel of the area if, of two rows in one bin, that of class 0 scores higher: the least it can be."""
+    return np.asarray(np.arange(bins)[:, None] > np.arange(bins)[None, :], dtype=float)
+
+
+def at_least(bins: int) -> Array:
+    """Return the kernel of the area if, of two rows in one bin, that of class 1 scores higher: the most it can be."""
+    return np.asarray(np.arange(bins)[:, None] >= np.arange(bins)[None, :], dtype=float)
+
+
 def on_its_side(bins: int, cut: int) -> Array:
     """Return the kernel of balanced accuracy, if bins from `cut` on are predicted as class 1."""
     high = np.arange(bins) >= cut

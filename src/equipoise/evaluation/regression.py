@@ -129,7 +129,8 @@ class Regression:
         rows = np.arange(len(self.predictions))[:, None]
         ends = self.ends[:-1], self.residuals, self.ends[1:]
         found = [mean_between(self.counts, ends, self._all & (rows == place)) for place in range(len(rows))]
-        return Curve.of(tuple(self.predictions.tolist()), found)
+        bounds = self.counts.range or (0.0, 1.0)
+        return Curve.of(tuple(self.predictions.tolist()), found, (bounds[0], *self.counts.predictions, bounds[1]))
 
     def prediction_intervals(self, coverage: float) -> tuple[float, float]:
         """Return what to add to a prediction so that the interval holds the truth with at least this chance (N4-sets).

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
-from equipoise.evaluation.calibration import CalibrationErrors, error_of
+from equipoise.evaluation.calibration import error_of
 from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.means import mean_between
@@ -135,16 +135,19 @@ class SeveralClasses:
 
     @cached_property
     def calibration(self) -> Curve:
-        """For every bin of the predicted class's score, the share of rows of which it is the true class."""
+        """For every bin of the predicted class's score, the share of rows of which it is the true class.
+
+        Intervals are those of the shares. Scores lie anywhere between the `ends` of their bin.
+        """
         correct = self._true == self._predicted
         asked = [(correct, self._bin == place) for place in range(self.counts.bins)]
-        return Curve.of(tuple(self.middles.tolist()), self._shares(asked))
+        return Curve.of(tuple(self.middles.tolist()), self._shares(asked), tuple(self.ends.tolist()))
 
     @cached_property
     def calibration_error(self) -> Figure:
         """The mean over rows of the distance between the predicted class's score and how often it is the true one.
 
-        Bins are joined as for two classes. A score lies within half a bin of its middle, which is counted.
+        Bins are joined as for two classes. A score lies anywhere in its bin, which is counted.
         """
         rows, masks = rebalanced(self.counts), [self._true != self._predicted, self._true == self._predicted]
         summed, cells = (
@@ -153,8 +156,7 @@ class SeveralClasses:
             )
             for each in (rows, np.ones_like(rows))
         )
-        hidden = float(np.max(0.5 * np.diff(self.ends)))
-        return error_of(CalibrationErrors(self.counts, summed[None], self.middles, cells), hidden)
+        return error_of(self.counts, summed, self.ends, cells)
 
     @cached_property
     def calibration_in_the_large(self) -> Figure:

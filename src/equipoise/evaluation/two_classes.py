@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from equipoise.evaluation.calibration import calibration_error
 from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.means import estimated_chances, mean_of
-from equipoise.evaluation.ranking import above, on_its_side, pairs
-from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
+from equipoise.evaluation.means import between, mean_between
+from equipoise.evaluation.ranking import above, at_least, on_its_side, pairs, strictly_above
+from equipoise.evaluation.shares import Cells, Share, shares
 
 Array = NDArray[np.float64]
 
@@ -33,9 +33,9 @@ class TwoClasses:
     Notes
     -----
     Class 1 is predicted from a threshold on, and thresholds are the public edges of bins: curves exist there only.
-    Accuracy, balanced accuracy and the confusion matrix are at the edge nearest to a half. Log loss and Brier score
-    take the middle of a bin for the scores in it. They and the area are figures of binned scores: how far those of the
-    scores themselves may lie from them, by the estimated shares of rows in bins, is in `bins`, and not in intervals.
+    Accuracy, balanced accuracy and the confusion matrix are at the edge nearest to a half. The value of the area, of
+    log loss, Brier score and calibration is that of scores at the middles of their bins; intervals hold the figure of
+    the scores themselves, wherever in their bins they lie, and say in `bins` how much longer that makes them.
 
     Examples
     --------
@@ -44,14 +44,17 @@ class TwoClasses:
     >>> print(figures.accuracy)
     0.8387 [0.8312, 0.846] (sampling 0.0037, noise 0.00056)
     >>> figures.recall.value.round(3), round(figures.auc.low, 3)
-    (array([0.715]), 0.796)
+    (array([0.715]), 0.625)
+    >>> print(figures.binned_auc)
+    0.8056 [0.7965, 0.8143] (sampling 0.0044, noise 0.00078)
     """
 
     def __init__(self, counts: NoisyCounts, groups: Sequence[int] | None = None) -> None:
         self.counts = counts
         self.groups = list(range(len(counts.counts))) if groups is None else list(groups)
         self.bins = counts.counts.shape[2]
-        self.middles = 0.5 * (np.array([0.0, *counts.edges]) + np.array([*counts.edges, 1.0]))
+        self.ends = np.array([0.0, *counts.edges, 1.0])
+        self.middles = 0.5 * (self.ends[:-1] + self.ends[1:])
         self.cut = 1 + int(np.argmin(np.abs(np.array(counts.edges) - 0.5)))
 
     def _cells(self, classes: Array, bins: Array) -> Cells:
@@ -85,6 +88,30 @@ class TwoClasses:
     def balanced_accuracy(self) -> Figure:
         """The mean of the two classes' recalls: the area under the ROC curve of the thresholded score."""
         return pairs(self.counts, [on_its_side(self.bins, self.cut)], self.groups)[0]
+
+    @cached_property
+    def accuracies(self) -> Curve:
+        """At every threshold, the share of rows on their class' side of it."""
+        sides = [self._high(cut) for cut in range(1, self.bins)]
+        correct = [self._cells(np.array([0, 1]), high) | self._cells(np.array([1, 0]), 1 - high) for high in sides]
+        return Curve.of(self.counts.edges, self._shares([(each, self._all) for each in correct]))
+
+    @cached_property
+    def balanced_accuracies(self) -> Curve:
+        """At every threshold, the mean of the two classes' recalls."""
+        kernels = [on_its_side(self.bins, cut) for cut in range(1, self.bins)]
+        return Curve.of(self.counts.edges, pairs(self.counts, kernels, self.groups))
+
+    @property
+    def at_thresholds(self) -> dict[str, Curve]:
+        """By name every figure that exists at every threshold."""
+        return {
+            "recall": self.recall,
+            "false positives": self.false_positive_rate,
+            "precision": self.precision,
+            "accuracy": self.accuracies,
+            "balanced accuracy": self.balanced_accuracies,
+        }
 
     @cached_property
     def recall(self) -> Curve:
@@ -126,11 +153,16 @@ class TwoClasses:
     def auc(self) -> Figure:
         """The area under the ROC curve: the chance that a row of class 1 scores above one of class 0, ties half.
 
-        A pair within a bin may be won or lost: the exact area lies within half of the chance of such a pair.
+        Of two rows in one bin either may score higher: the interval reaches from the area if class 0 always does to
+        the area if class 1 always does.
         """
-        found = pairs(self.counts, [above(self.bins)], self.groups)[0]
-        hidden = 0.5 * float(np.sum(np.prod(estimated_chances(self._rows), axis=0)))
-        return replace(found, guessing=0.5, bins=hidden, binned=self.bins)
+        kernels = [kernel(self.bins) for kernel in (strictly_above, above, at_least)]
+        return replace(between(*pairs(self.counts, kernels, self.groups)), guessing=0.5)
+
+    @cached_property
+    def binned_auc(self) -> Figure:
+        """The area if scores were rounded to their bins, where two of one bin are a tie: another number than `auc`."""
+        return replace(pairs(self.counts, [above(self.bins)], self.groups)[0], guessing=0.5)
 
     @cached_property
     def prevalence(self) -> Figure:
@@ -147,49 +179,43 @@ class TwoClasses:
 
     @cached_property
     def calibration(self) -> Curve:
-        """For every bin of scores, the share of class 1 in it; the places are the middles of the bins."""
+        """For every bin of scores, the share of class 1 in it; the places are the middles of the bins.
+
+        Intervals are those of the shares. Scores lie anywhere between the `ends` of their bin.
+        """
         positive, each = self._cells(np.array([0, 1]), self._every), np.eye(self.bins)
         asked = [(positive, self._cells(np.ones(2), each[place])) for place in range(self.bins)]
-        return Curve.of(tuple(self.middles.tolist()), self._shares(asked))
+        return Curve.of(tuple(self.middles.tolist()), self._shares(asked), tuple(self.ends.tolist()))
 
     @cached_property
     def calibration_error(self) -> Figure:
-        """The mean over rows of the distance between a bin's score and its share of class 1."""
-        return calibration_error(self.counts, self.middles, self.groups)
+        """The mean over rows of the distance between the mean score of a bin's rows and their share of class 1."""
+        return calibration_error(self.counts, self.ends, self.groups)
 
     @cached_property
     def calibration_in_the_large(self) -> Figure:
-        """The share of class 1 less the mean of bins' middles, which stand for scores: above 0 those are too low."""
-        return mean_of(self.counts, np.stack([-self.middles, 1.0 - self.middles]), self._all)
+        """The share of class 1 less the mean score: above 0 scores are too low."""
+        scores = (self.ends[1:], self.middles, self.ends[:-1])
+        lowest, middle, highest = (np.stack([-each, 1.0 - each]) for each in scores)
+        return mean_between(self.counts, (lowest, middle, highest), self._all)
 
-    @property
-    def _rows(self) -> Array:
-        """Rebalanced counts by class and bin, groups added up."""
-        return np.asarray(np.sum(rebalanced(self.counts)[self.groups], axis=0))
-
-    def _loss(self, losses: Callable[[Array], Array], guessing: float, least: float = 0.0) -> Figure:
-        """Return the mean of losses of the true class's score, that of a bin's middle, and what its ends hide.
-
-        Ends are no nearer to a score of 0 than `least` of the way to an outermost middle: some losses have no bound.
-        """
-        ends = np.array([0.0, *self.counts.edges, 1.0])
-        ends[0], ends[-1] = least * self.middles[0], 1.0 - least * (1.0 - self.middles[-1])
+    def _loss(self, losses: Callable[[Array], Array], ends: Array, guessing: float) -> Figure:
+        """Return the mean of losses of the true class's score, which lies between the ends of its bin."""
         below, middle, above_it = (losses(np.stack([1.0 - each, each])) for each in (ends[:-1], self.middles, ends[1:]))
-        chances = estimated_chances(self._rows.reshape(1, -1)).reshape(2, -1)
-        sides = (np.maximum(below, above_it) - middle, middle - np.minimum(below, above_it))
-        hidden = max(float(np.sum(chances * side)) for side in sides)
-        return replace(mean_of(self.counts, middle, self._all), guessing=guessing, bins=hidden, binned=self.bins)
+        sides = np.minimum(below, above_it), middle, np.maximum(below, above_it)
+        return replace(mean_between(self.counts, sides, self._all), guessing=guessing)
 
     @cached_property
     def brier(self) -> Figure:
-        """The mean squared distance between score and class, a bin's middle standing for its scores."""
-        return self._loss(lambda scores: (1.0 - scores) ** 2, 0.25)
+        """The mean squared distance between score and class."""
+        return self._loss(lambda scores: (1.0 - scores) ** 2, self.ends, 0.25)
 
     @cached_property
     def log_loss(self) -> Figure:
-        """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores.
+        """The mean of ``-log`` of the score of the true class.
 
-        A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end. For
-        what bins hide, scores are taken to be no farther out than the middles of the outermost bins.
+        A score beyond the middle of an outermost bin counts as that middle, and none as less than `LEAST_SCORE`: one of
+        0, which large weights give, would cost without end.
         """
-        return self._loss(lambda scores: -np.log(np.maximum(scores, LEAST_SCORE)), math.log(2.0), least=1.0)
+        ends = np.clip(self.ends, self.middles[0], self.middles[-1])
+        return self._loss(lambda scores: -np.log(np.maximum(scores, LEAST_SCORE)), ends, math.log(2.0))

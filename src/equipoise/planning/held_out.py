@@ -32,7 +32,8 @@ def rows_held_out(share: float, n_samples: int) -> int:
     remedy = "pass 0.2, a share of the rows"
     number = require_number("holdout", plain(share), above=0.0, remedy=remedy)
     if number >= 1:
-        raise InvalidParameter("a share of the rows to hold out, below 1", f"holdout={share!r}", remedy)
+        percent = f"{number:g} % is {number / 100:g}: pass that" if 1 < number < 100 else remedy
+        raise InvalidParameter("a share of the rows to hold out, below 1", f"holdout={share!r}", percent)
     if n_samples < 2:
         raise InvalidParameter("rows to train on and rows to hold out", f"{n_samples} row", "hold nothing out")
     if round(number * n_samples) < 1:

@@ -9,6 +9,7 @@ from equipoise.report.evaluation_pictures import (
     confusion_matrix,
     group_picture,
     roc_picture,
+    scores_of,
 )
 from equipoise.report.evaluation_record import Bars, Point, Shown, against_the_rest
 from equipoise.report.page import number
@@ -42,8 +43,8 @@ def evaluated(evaluation: Mapping[str, Any] | None, signer: str) -> Sequence[Sec
         f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
         f"the sampling of rows and the noise. {apart}"
     )
-    if evaluation["task"] == "regression":
-        words += " They also count that residuals are known by their bins only."
+    known = "residuals" if evaluation["task"] == "regression" else "scores"
+    words += f" They also count that {known} are known by their bins only."
     if counted := against_the_rest(evaluation["labels"]):
         words += f" {counted}"
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
@@ -68,12 +69,12 @@ def _shown(figure: Mapping[str, Any]) -> Shown:
 def _told(figure: Mapping[str, Any]) -> str:
     """Return a figure and its interval; where it cannot be told, what it would take."""
     shown = _shown(figure)
-    return f"{shown.verdict or shown.text} ({shown.known})" + (f"; {shown.note}" if shown.note else "")
+    return f"{shown.verdict or shown.text} ({shown.interval})" + (f"; {shown.note}" if shown.note else "")
 
 
 def _between(shown: Shown) -> str:
     """Return a figure of a curve and its interval; the interval alone where that leaves the answer open."""
-    return shown.known if shown.verdict else f"{shown.text} ({shown.interval})"
+    return shown.interval if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _some(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
@@ -108,16 +109,18 @@ def _roc(evaluation: Mapping[str, Any]) -> Sequence[Picture]:
 
 
 def _calibration(evaluation: Mapping[str, Any]) -> Sequence[Picture]:
-    task, points = evaluation["task"], [Point(one["place"], _shown(one["figure"])) for one in evaluation["calibration"]]
+    task, found = evaluation["task"], evaluation["calibration"]
+    points = [Point(one["place"], _shown(one["figure"]), tuple(one["ends"])) for one in found]
     titles = calibration_titles(task, evaluation["target"] or "", evaluation["labels"])
     if not points:
         return ()
     words, title = "On the dashed line scores mean what they say.", "Do its scores mean what they say?"
+    words += " A bar across is a bin: the mean score of its rows lies somewhere on it."
     if task == "regression":
         words, title = "On the dashed line it is neither too low nor too high in the mean.", "Is it right in the mean?"
     if any(point.figure.verdict for point in points):
         words += " Dotted: too few rows to tell."
-    rows = (titles, *_some([(number(point.place), _between(point.figure)) for point in points]))
+    rows = (titles, *_some([(scores_of(point), _between(point.figure)) for point in points]))
     chart = calibration_picture(points, task, titles)
     return (Picture(title, words, lambda: still(chart, WIDTH, HEIGHT), rows),)
 

@@ -14,6 +14,8 @@ ROW = 30
 LINE = {"type": "line", "style": "first", "strokeWidth": 2.2}
 DOT = {"type": "point", "style": "first", "filled": True, "size": 42, "opacity": 1}
 BAND = {"type": "rule", "style": "first", "strokeWidth": 6, "opacity": 0.28}
+# The bin that a place stands for.
+BIN = {"type": "rule", "style": "first", "strokeWidth": 1.6, "opacity": 0.7}
 # An interval that leaves the answer open.
 OPEN = {"type": "rule", "style": "muted", "strokeWidth": 2, "strokeDash": [2, 3]}
 DIAGONAL = {"type": "line", "style": "muted", "strokeDash": [5, 4], "strokeWidth": 1.4}
@@ -54,7 +56,7 @@ def roc(points: Sequence[Record]) -> str:
 
 
 def calibration(points: Sequence[Record], titles: tuple[str, str]) -> str:
-    """Return shares of rows over scores, with intervals, and the diagonal on which scores would mean what they say."""
+    """Return shares of rows over bins of scores, with intervals, and the diagonal: on it scores mean what they say."""
     ends: list[Record] = [{"place": 0.0, "value": 0.0}, {"place": 1.0, "value": 1.0}]
     across = quantity("place", title=titles[0], **SHARES)
     diagonal = layer(DIAGONAL, {"x": across, "y": quantity("value")}, ends)
@@ -79,7 +81,8 @@ def _with_intervals(
     up = quantity("value", title=title, **settings)
     told = [point for point in points if point["told"]]
     tooltip = [
-        quantity("place", title="at", format=".4g"),
+        quantity("start", title="bin from", format=".4g"),
+        quantity("stop", title="bin to", format=".4g"),
         quantity("value", title="value", format=form),
         quantity("low", title="from", format=form),
         quantity("high", title="to", format=form),
@@ -87,11 +90,12 @@ def _with_intervals(
     low = quantity("low", title=title, **settings)
     interval = {"x": across, "y": low, "y2": {"field": "high"}, "tooltip": tooltip}
     place = {"x": across, "y": up}
+    bins = {"x": {**across, "field": "start"}, "x2": {"field": "stop"}, "y": up, "tooltip": tooltip}
     layers = [
         under,
         *_drawn((OPEN, interval), [point for point in points if not point["told"]]),
         *_drawn((BAND, interval), told),
-        *_drawn((LINE, place), told),
+        *_drawn((BIN, bins), told),
         *_drawn((DOT, {**place, "tooltip": tooltip}), told),
     ]
     return responsive(layers, f"{title} over {across['title']}, with intervals.", height=320)

@@ -14,6 +14,7 @@ from equipoise.report.evaluation_pictures import (
     confusion_matrix,
     group_picture,
     roc_picture,
+    scores_of,
 )
 from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown, against_the_rest
 from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
@@ -149,8 +150,6 @@ def _figures(record: EvaluationRecord) -> str:
 
 def _words(meaning: str, shown: Shown) -> str:
     more = shown.verdict or shown.note
-    if shown.known != shown.interval:
-        more += "; the interval is that of binned scores"
     return f"{_sentence(meaning)}. {_sentence(more)}." if more else f"{_sentence(meaning)}."
 
 
@@ -168,7 +167,7 @@ def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
     told = [pair for pair in record.roc if not (pair[0].figure.verdict or pair[1].figure.verdict)]
     if not picture:
         words = "At no threshold can false and true positives be told at this budget: the noise drowns them."
-        return title + paragraph(words, "notice")
+        return title + paragraph(words, "notice") + folded("the numbers", _thresholds(record))
     drawn["roc"] = picture
     positive = record.labels[1]
     caption = (
@@ -178,17 +177,19 @@ def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
     )
     if len(told) < len(record.roc):
         caption += f" Left out: {len(record.roc) - len(told)} thresholds that cannot be told at this budget."
-    rows = [
-        (number(false.place), _with_interval(false.figure), _with_interval(true.figure)) for false, true in record.roc
-    ]
-    header = ("threshold", "false positives", "true positives (recall)")
-    cells = table(header, rows, caption="False and true positives at every threshold")
     place = figure("roc", "True positives over false positives; the numbers are in the table.", caption)
-    return f"{title}{place}{folded('the numbers', cells)}"
+    return f"{title}{place}{folded('the numbers', _thresholds(record))}"
+
+
+def _thresholds(record: EvaluationRecord) -> str:
+    header = ("threshold", *(name for name, _ in record.thresholds))
+    points = zip(*(points for _, points in record.thresholds), strict=True)
+    rows = [(number(line[0].place), *(_with_interval(one.figure) for one in line)) for line in points]
+    return table(header, rows, caption="At every threshold, each with its interval of 95 %", texts=header[1:])
 
 
 def _with_interval(shown: Shown) -> str:
-    return shown.known if shown.verdict else f"{shown.text} ({shown.interval})"
+    return shown.interval if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _calibration(record: EvaluationRecord, drawn: dict[str, str]) -> str:
@@ -203,18 +204,19 @@ def _calibration(record: EvaluationRecord, drawn: dict[str, str]) -> str:
     if record.task == "regression":
         title, header = "Is it right in the mean?", ("prediction", "mean residual")
         caption = (
-            "For rows with about this prediction: by how much the truth lies above it in the mean. On the dashed line "
-            f"predictions are neither too low nor too high.{dotted}"
+            "For rows with predictions in this bin, the bar across: by how much the truth lies above them in the mean. "
+            f"On the dashed line predictions are neither too low nor too high.{dotted}"
         )
     else:
         title, header = "Do its scores mean what they say?", titles
         what = record.labels[1] if record.task == "two classes" else "right"
         caption = (
-            f"Of rows with about this score: the share that is {what} in truth. On the dashed line a score of 70 % "
-            f"means that it is so in 70 % of cases.{dotted}"
+            f"Of rows with scores in this bin: the share that is {what} in truth. On the dashed line a score of 70 % "
+            "means that it is so in 70 % of cases. A bar across is the bin: the mean score of its rows lies somewhere "
+            f"on it, so that a bar which the dashed line meets shows no fault.{dotted}"
         )
-    rows = [(number(one.place), _with_interval(one.figure)) for one in record.calibration]
-    cells = table(header, rows, caption="Each with its interval of 95 %")
+    rows = [(scores_of(one), _with_interval(one.figure)) for one in record.calibration]
+    cells = table(header, rows, caption="Each with its interval of 95 %", texts=header[:1])
     picture = figure("calibration", "Calibration; the numbers are in the table.", caption)
     return f"<h2>{escape(title)}</h2>{picture}{folded('the numbers', cells)}"
 
@@ -280,7 +282,7 @@ def _groups(record: EvaluationRecord, drawn: dict[str, str]) -> str:
 
 
 def _words_of(shown: Shown) -> str:
-    return f"{shown.known}: {shown.verdict}" if shown.verdict else f"{shown.text} ({shown.interval})"
+    return f"{shown.interval}: {shown.verdict}" if shown.verdict else f"{shown.text} ({shown.interval})"
 
 
 def _caption(bars: Bars) -> str:
@@ -292,8 +294,9 @@ def _caption(bars: Bars) -> str:
 def _reading(record: EvaluationRecord) -> str:
     kinds = {
         "two classes": "Those of accuracy and of the confusion matrix come from an exact test; the others were tried "
-        "on simulated tables, and are measured, not proved. Scores were counted in bins: in AUC two scores of one bin "
-        "are a tie, and calibration error, Brier score and log loss take each at the middle of its bin.",
+        "on simulated tables, and are measured, not proved. Scores were counted in bins: values of AUC, calibration, "
+        "Brier score and log loss are those of scores at the middles of their bins, and intervals hold those of the "
+        "scores themselves, wherever in their bins they lie. A first look (--look) puts bins where scores are.",
         "several classes": "They were tried on simulated tables of three classes, and are measured, not proved. Scores "
         "were counted in bins: intervals of calibration error, Brier score and log loss also hold what rows at the "
         "ends of their bins would give, and that of the Brier score every way in which the scores of classes that are "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from equipoise.report import evaluation_charts
 from equipoise.report.evaluation_record import Bars, Point, Shown
-from equipoise.report.page import escape
+from equipoise.report.page import escape, number
 from equipoise.report.vega import Record
 
 # Names of groups on an axis; the table has them in full.
@@ -44,9 +44,17 @@ def calibration_titles(task: str, target: str, labels: Sequence[str]) -> tuple[s
 
 def calibration_picture(points: Sequence[Point], task: str, titles: tuple[str, str]) -> str:
     """Return shares over scores, or mean residuals over predictions, with intervals."""
-    rows: list[Record] = [{"place": one.place, **_interval(one.figure)} for one in points]
+    rows: list[Record] = [
+        {"place": one.place, **dict(zip(("start", "stop"), one.ends or (), strict=False)), **_interval(one.figure)}
+        for one in points
+    ]
     drawing = evaluation_charts.residuals if task == "regression" else evaluation_charts.calibration
     return drawing(rows, titles)
+
+
+def scores_of(point: Point) -> str:
+    """Return for a table what a point of a picture of calibration is about: a bin, by its ends."""
+    return " to ".join(map(number, point.ends or (point.place,)))
 
 
 def group_picture(groups: Sequence[str], bars: Bars) -> str:

@@ -15,8 +15,8 @@ class Shown:
     """A number with its interval of 95 %, and what rows and noise contribute to it.
 
     `verdict` says what it would take where the interval leaves the answer open, and is empty otherwise. A `share` is
-    written in percent. `note` says what bins hide of a figure of binned scores. `bins` is by how much rows that lie in
-    one bin lengthen the interval on either side, and `hidden` is whether bins alone keep the figure from being told.
+    written in percent. `note` says what stands for more than itself. `bins` is by how much rows that lie in one bin
+    lengthen the interval on either side, and `hidden` is whether bins alone keep the figure from being told.
 
     Examples
     --------
@@ -49,11 +49,6 @@ class Shown:
     def interval(self) -> str:
         """The interval, rounded outwards: it holds what the interval holds."""
         return f"{self._written(self.low, math.floor)} to {self._written(self.high, math.ceil)}"
-
-    @property
-    def known(self) -> str:
-        """The interval; where it is short and the figure hidden all the same, what it is one of."""
-        return f"{self.interval} of binned scores" if self.hidden and not self.bins else self.interval
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -105,10 +100,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A figure at a place of a curve."""
+    """A figure at a place of a curve; if that stands for a bin, with the ends of it."""
 
     place: float
     figure: Shown
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +136,8 @@ class EvaluationRecord:
         The figures of the table.
     roc : tuple of pairs of Point
         False and true positive rates at every threshold.
+    thresholds : tuple of pairs of str and tuple of Point
+        By name every figure of two classes that exists at every threshold.
     calibration : tuple of Point
         Shares of the second class (or of right predictions) over scores; mean residuals over predictions.
     confusion : tuple of tuples of Shown
@@ -185,6 +183,7 @@ class EvaluationRecord:
     lines: tuple[Line, ...]
     calibration: tuple[Point, ...]
     roc: tuple[tuple[Point, Point], ...] = ()
+    thresholds: tuple[tuple[str, tuple[Point, ...]], ...] = ()
     confusion: tuple[tuple[Shown, ...], ...] = ()
     classes: tuple[tuple[Shown, Shown], ...] = ()
     quantiles: tuple[Point, ...] = ()

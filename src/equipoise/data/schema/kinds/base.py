@@ -101,6 +101,10 @@ class Column(ABC):
         """Return whether a table's column of such a type can hold values of this kind: one of the texts, if any."""
         return levels_fit(self.texts(), found)
 
+    def groups(self) -> tuple[str, ...]:
+        """Return the names of the groups that its values tell apart; none where they are not told by levels."""
+        return ()
+
     @abstractmethod
     def reading(self, missing: tuple[str, ...]) -> Reading:
         """Return what reads raw values; these texts count as missing."""
@@ -126,6 +130,32 @@ class PlacedColumn(Column):
     @abstractmethod
     def numbers(self) -> tuple[float, ...]:
         """Return the numbers of the known values, then of any other, then of a missing one."""
+
+    @abstractmethod
+    def known(self) -> tuple[str, ...]:
+        """Return the names of the known values, in the order of their numbers."""
+
+    def places(self) -> dict[float, str]:
+        """Return by their numbers the known values, and others and missing ones where these have numbers of their own.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import OrderedColumn, YesNoColumn
+        >>> YesNoColumn("smokes").places(), YesNoColumn("smokes", unknown="no").places()
+        ({-1.0: 'no', 1.0: 'yes', 0.0: 'smokes other'}, {-1.0: 'no', 1.0: 'yes'})
+        >>> OrderedColumn("dose", ("low", "middle", "high")).places()
+        {-1.0: 'low', 0.0: 'middle', 1.0: 'high'}
+        """
+        found: dict[float, str] = {}
+        for number, value in zip(
+            self.numbers(), (*self.known(), f"{self.name} other", f"{self.name} missing"), strict=True
+        ):
+            found.setdefault(number, value)
+        return found
+
+    def groups(self) -> tuple[str, ...]:
+        """Return the values that have numbers of their own."""
+        return tuple(self.places().values())
 
     def rule_lines(self) -> Iterator[str]:
         """Yield the lines of what becomes of values that are not known, or not there."""

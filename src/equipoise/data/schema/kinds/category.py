@@ -92,6 +92,10 @@ class CategoryColumn(Column):
         """Return the levels."""
         return self.levels
 
+    def groups(self) -> tuple[str, ...]:
+        """Return the levels, and one more for all others where these are a level of their own."""
+        return (*self.levels, f"{self.name} other") if self.other else self.levels
+
     def reading(self, missing: tuple[str, ...]) -> Reading:
         """Return what reads positions among the levels."""
         from equipoise.data.readings import Positions

@@ -89,6 +89,10 @@ class OrderedColumn(PlacedColumn):
         """Return the levels."""
         return self.levels
 
+    def known(self) -> tuple[str, ...]:
+        """Return the levels."""
+        return self.levels
+
     def shares(self) -> tuple[float, ...]:
         """Return the number of every level: exact, and then rounded once."""
         places = [Fraction(entry) for entry in self.positions or range(len(self.levels))]

@@ -88,6 +88,10 @@ class YesNoColumn(PlacedColumn):
         """Return the spellings."""
         return (*self.yes, *self.no)
 
+    def known(self) -> tuple[str, ...]:
+        """Return no and yes."""
+        return ("no", "yes")
+
     def answer(self, text: str) -> int:
         """Return 1 for a spelling of yes, 0 for one of no, and the place of unknown values for others."""
         folded = text.casefold()
