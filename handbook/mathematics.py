@@ -161,12 +161,21 @@ def _block(lines: list[str]) -> list[str]:
     quote = QUOTED.match(lines[0])
     assert quote is not None  # noqa: S101 - an empty one is found everywhere
     try:
-        formulas = [mathml(line[quote.end() :].strip(), display=True, words=True) for line in lines]
+        formulas = [_line(line[quote.end() :].strip()) for line in lines]
     except NoFormula:
         return lines
     if not any(re.search(r"[=<>+*/^_]|\|\||\bsum\b", line[quote.end() :]) for line in lines):
         return lines
     return [quote[0] + line for line in ('<div class="formula">', *formulas, "</div>")]
+
+
+def _line(text: str) -> str:
+    """Return a line of a block: what stands far apart, such as a condition or a label, does so in the drawing too."""
+    try:
+        parts = [mathml(part, display=True, words=True) for part in re.split(r" {3,}(?![<>=])", text)]
+    except NoFormula:
+        return mathml(text, display=True, words=True)
+    return "".join(parts).replace('</math><math display="block">', "<mspace width='2em'/>")
 
 
 def _tokens(text: str) -> Tokens:
@@ -196,14 +205,13 @@ def _item(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:
     lowered = raised = ""
     while position < len(tokens):
         sign, before, behind = tokens[position]
-        # Nothing is added to or taken from what has a sign at its foot and nothing behind it: gap+ is another gap.
-        if (
-            sign in ("+", "-", "*")
-            and not before
-            and behind
-            and tokens[position - 1][0] not in ("^", "_", "(", "[", "{", ",")
-        ):
-            raised += f"<mo>{'∗' if sign == '*' else SIGNS.get(sign, sign)}</mo>"
+        # A sign at the foot of a name with nothing behind it is no operator: gap+ is another gap, P~ another law.
+        stands_on = re.search(r"[\w)\]}|']$", tokens[position - 1][0]) and not before
+        if stands_on and (sign == "~" or (sign in ("+", "-", "*") and behind)):
+            if sign == "~":
+                base = f"<mover><mrow>{base}</mrow><mo>∼</mo></mover>"
+            else:
+                raised += f"<mo>{'∗' if sign == '*' else SIGNS.get(sign, sign)}</mo>"
             position += 1
             continue
         if sign not in ("_", "^", "'", "''"):
@@ -256,8 +264,11 @@ def _script(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:
 
 
 def _until(tokens: Tokens, position: int, end: str, words: bool) -> tuple[str, int]:
-    inside = []
-    while position < len(tokens) and tokens[position][0] != end:
+    """Return what stands before the bracket that ends it; brackets within have ends of their own."""
+    inside, open_ones = [], 0
+    while position < len(tokens) and (open_ones or tokens[position][0] != end):
+        if end == ")":
+            open_ones += {"(": 1, ")": -1}.get(tokens[position][0], 0)
         item, position = _item(tokens, position, words)
         inside.append(item)
     if position >= len(tokens):
@@ -333,7 +344,7 @@ def _name(tokens: Tokens, position: int, words: bool) -> tuple[str, int]:
         return "<mo>∈</mo>", position
     if barred := BARRED.fullmatch(token):
         return f"<mover><mi>{barred[1]}</mi><mo>¯</mo></mover>", position
-    if (over := DIFFERENTIAL.fullmatch(token)) and not words:
+    if over := DIFFERENTIAL.fullmatch(token):
         return f"<mi>d</mi><mi>{GREEK.get(over[1], over[1])}</mi>", position
     sign = GREEK.get(letters) or (letters if len(letters) == 1 else None)
     if sign is not None:

@@ -157,6 +157,12 @@ def test_a_definition_has_one_sign() -> None:
     assert "<mo>:=</mo>" in mathematics.mathml("p := q", display=True, words=True)
 
 
+def test_what_stands_far_apart_in_a_block_does_so_in_the_drawing() -> None:
+    drawn = mathematics.rendered("    a   <= b      w.p. 1 - th    (1)").split("\n")[1]
+    assert drawn.count("<mspace width='2em'/>") == 2
+    assert drawn.count("<math") == 1
+
+
 def test_greek_names_before_a_hyphen_are_letters_and_code_stays_code() -> None:
     written = "If `F` is mu-strongly convex, `beta-name` and docs/mu-page.md stay."
     shown = mathematics.rendered(written)
@@ -193,10 +199,19 @@ def test_a_formula_may_go_over_the_end_of_a_line(written: str, shown: str) -> No
         ("(p - c p')_+", "(p−cp′)+"),
         ("m^_i", "m^i"),
         ("E pbar in K", "Ep¯∈K"),
+        ("(q -+ z)^2", "(q−+z)2"),
+        ("P~(E)", "P∼(E)"),
     ],
 )
 def test_names_of_several_letters_and_lone_signs_are_drawn(written: str, shown: str) -> None:
     assert re.sub(r"<[^<>]*>", "", mathematics.mathml(written)).replace("&lt;", "<").replace("&gt;", ">") == shown
+
+
+def test_a_root_is_over_all_that_its_brackets_hold() -> None:
+    drawn = mathematics.mathml("sqrt((x - 1)(1 - y)) z")
+    inside = re.search(r"<msqrt>(.*)</msqrt>", drawn)
+    assert inside is not None
+    assert re.sub(r"<[^<>]*>", "", inside[1]) == "(x−1)(1−y)"
 
 
 @pytest.mark.parametrize("code", ["step=0.1", "slope_bound", "noise", "decay", "T*.py", "loss/squared.txt", "J1.*"])
