@@ -61,13 +61,19 @@ def test_the_index_counts_the_blocks_that_are_not_run() -> None:
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     python, commands_ = (words[excused.count(language)] for language in ("python", "sh"))
     told = f"{python} blocks of Python and {commands_} of commands were not run"
+    assert set(excused) == {"python", "sh"}
     assert told in " ".join((ROOT / "docs" / "index.md").read_text().split())
 
 
-def test_tests_that_pages_name_exist() -> None:
-    named = {found for page in PAGES for found in re.findall(r"^<!-- run by (\S+) -->$", page.read_text(), re.M)}
+def test_tests_that_pages_name_read_those_pages() -> None:
+    named = {(page, name) for page in PAGES for name in re.findall(r"^<!-- run by (.*?) -->$", page.read_text(), re.M)}
     assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [(page.name, name) for page, name in named if f'"{page.name}"' not in (ROOT / name).read_text()] == []
+
+
+def test_a_block_of_sql_is_run_by_a_test_or_says_why_not() -> None:
+    assert executed.unexcused("```sql\nSELECT 1\n```\n") == ["SELECT 1\n"]
+    assert executed.unexcused("<!-- not run: no database -->\n```sql\nSELECT 1\n```\n") == []
 
 
 def run(page: str) -> list[str]:
