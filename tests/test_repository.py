@@ -1,7 +1,6 @@
 """The repository keeps its own promises."""
 
 import ast
-import functools
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
+from code_lines import lines_of_code, nodes_of
 from equipoise.artifact import shipped
 from stored_certificates import STORED
 
@@ -57,24 +57,6 @@ def test_no_attic_and_no_god_file():
     for path in SOURCES:
         assert path.stem not in {"utils", "helpers", "common", "misc"}
         assert len(path.read_text().splitlines()) <= 450, path
-
-
-@functools.cache
-def nodes_of(path: Path) -> list[ast.AST]:
-    """Return the syntax of a file, which several tests look at."""
-    return list(ast.walk(ast.parse(path.read_text())))
-
-
-def lines_of_code(path: Path) -> int:
-    """Count the lines that hold code: neither blank nor comment nor docstring."""
-    prose = {
-        line
-        for node in nodes_of(path)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
-    lines = enumerate(path.read_text().splitlines(), start=1)
-    return sum(1 for number, line in lines if line.strip() and not line.strip().startswith("#") and number not in prose)
 
 
 def test_what_a_check_rests_on_can_be_read_in_an_afternoon():
