@@ -326,6 +326,17 @@ def test_a_column_that_another_program_cannot_read_is_refused_by_its_kind(tmp_pa
         members()[to]().written(exported(tmp_path / "release"))
 
 
+def test_a_refusal_names_the_format_that_takes_the_same_model(tmp_path):
+    pytest.importorskip("onnx")
+    release_of(
+        tmp_path / "release", (DateColumn("born", parts=("year",), years=(1900, 2030)), NumberColumn("age", (18, 90)))
+    )
+    model = exported(tmp_path / "release")
+    with pytest.raises(InvalidParameter, match=r"born, of kind date.*export --to sql, which reads it"):
+        members()["onnx"]().written(model)
+    assert b"probability of" in members()["sql"]().written(model)
+
+
 def test_spellings_are_those_that_casefold_makes_the_same():
     found = ways_to_write("stoff")
     assert {way.casefold() for way in found} == {"stoff"}
