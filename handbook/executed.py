@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"(?:^<!-- (?P<word>not run: |run by )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
+    r"(?:^<!-- (?P<word>not run: |run by )(?P<why>.*?) -->\n)?^```(?P<language>python|sh|sql)\n(?P<code>.*?)^```\n",
     re.M | re.S,
 )
 # What a site folds or sets side by side: a notebook and a terminal show its text alone.
@@ -121,8 +121,8 @@ def with_outputs(page: str, outputs: list[str]) -> str:
 
 
 def unexcused(page: str) -> list[str]:
-    """Return the blocks of commands that are neither run by a test nor excused."""
-    return [each["code"] for each in FENCE.finditer(page) if each["language"] == "sh" and each["word"] is None]
+    """Return the blocks of commands and of SQL that are neither run by a test nor excused."""
+    return [each["code"] for each in FENCE.finditer(page) if each["language"] != "python" and each["word"] is None]
 
 
 def _shortened(output: str) -> str:

@@ -178,7 +178,7 @@ def test_the_picture_of_additive_models_is_drawn_from_the_stored_results(benchma
 
 def test_every_further_suite_calls_programs_with_options_that_they_have(benchmarks, monkeypatch):
     bench, called = benchmarks("bench"), []
-    monkeypatch.setattr(bench.subprocess, "run", lambda command, check: called.append(command))
+    monkeypatch.setattr(bench.subprocess, "run", lambda command, check, env: called.append(command))
     for suite in bench.FURTHER:
         bench.further(suite, Path("a folder"), "a Python")
     assert len(called) == sum(map(len, bench.FURTHER.values()))
@@ -190,6 +190,45 @@ def test_every_further_suite_calls_programs_with_options_that_they_have(benchmar
         for option in (option for option in options if option.startswith("--")):
             assert f'"{option}"' in text or ("import options" in text and f'"{option}"' in shared), (program, option)
         assert not any(option.startswith("{") for option in options)
+
+
+def test_every_program_that_a_page_names_is_reached_by_make_bench(benchmarks):
+    bench = benchmarks("bench")
+    programs = {path.name for path in (ROOT / "benchmarks").glob("*.py") if '"__main__"' in path.read_text()}
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    named = {
+        name for page in pages for name in re.findall(r"\b(?:benchmarks/|`)(\w+\.py)", page.read_text())
+    } & programs
+    # Of the page's own suites programs are called by their names.
+    own = set(re.findall(r'"(\w+\.py)"', Path(bench.__file__).read_text()))
+    reached = {call[0] for calls in bench.FURTHER.values() for call in calls} | own | {"bench.py"}
+    assert named - reached == set()
+    assert {"scale.py", "evaluation_beside.py", "work.py"} <= named
+
+
+def test_the_page_lists_every_further_suite_with_what_it_stores(benchmarks):
+    bench = benchmarks("bench")
+    text = (ROOT / "docs" / "utility.md").read_text(encoding="utf-8")
+    lines = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (`\w+\.json`|not stored) \|$", text, re.M))
+    stored = {}
+    for suite, calls in bench.FURTHER.items():
+        texts = [(ROOT / "benchmarks" / program).read_text(encoding="utf-8") for program, *_ in calls]
+        found = {name for each in texts for name in re.findall(r'\bStore\("(\w+)"\)', each)}
+        stored[suite] = f"`{found.pop()}.json`" if found else "not stored"
+    assert lines == stored
+
+
+def test_a_suite_that_reads_no_files_runs_without_their_folder(benchmarks, monkeypatch, capsys):
+    bench, called = benchmarks("bench"), []
+    monkeypatch.setattr(bench, "measure", lambda suite, asked: called.append(suite))
+    monkeypatch.setattr(bench, "write_page", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["bench.py", "scale", "work", "--data", ""])
+    bench.main()
+    assert called == ["scale", "work"]
+    monkeypatch.setattr(sys, "argv", ["bench.py", "scale", "reading", "--data", ""])
+    with pytest.raises(SystemExit):
+        bench.main()
+    assert "say where the Parquet files are" in capsys.readouterr().err
 
 
 def test_a_result_of_another_plan_is_marked(benchmarks):

@@ -1,7 +1,9 @@
 """The repository keeps its own promises."""
 
 import ast
-import functools
+import fnmatch
+import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
+from code_lines import lines_of_code, nodes_of
 from equipoise.artifact import shipped
 from stored_certificates import STORED
 
@@ -57,24 +60,6 @@ def test_no_attic_and_no_god_file():
     for path in SOURCES:
         assert path.stem not in {"utils", "helpers", "common", "misc"}
         assert len(path.read_text().splitlines()) <= 450, path
-
-
-@functools.cache
-def nodes_of(path: Path) -> list[ast.AST]:
-    """Return the syntax of a file, which several tests look at."""
-    return list(ast.walk(ast.parse(path.read_text())))
-
-
-def lines_of_code(path: Path) -> int:
-    """Count the lines that hold code: neither blank nor comment nor docstring."""
-    prose = {
-        line
-        for node in nodes_of(path)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
-    lines = enumerate(path.read_text().splitlines(), start=1)
-    return sum(1 for number, line in lines if line.strip() and not line.strip().startswith("#") and number not in prose)
 
 
 def test_what_a_check_rests_on_can_be_read_in_an_afternoon():
@@ -182,6 +167,40 @@ ROOMS = {
     "verify",
 }
 PAPERS = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md"}
+
+
+def test_the_image_is_made_of_what_there_is_and_runs_as_an_ordinary_user():
+    """`make image` builds it; this only reads what the Containerfile says."""
+    lines = re.sub(r"\\\n", " ", (ROOT / "Containerfile").read_text()).splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    stages, last = set(), ""
+    for word, rest in steps:
+        if word == "FROM":
+            last = rest
+            version = re.match(r"docker\.io/library/python:([0-9.]+)-slim", rest)
+            assert version is not None
+            assert f">={version[1]}" == project["project"]["requires-python"]
+            stages.add(rest.partition(" AS ")[2])
+        elif word == "COPY":
+            *options, source, _ = rest.split()
+            assert not options or options[0].removeprefix("--from=") in stages
+            assert options or (ROOT / source).exists()
+    assert " AS " not in last
+    told = dict(steps)
+    made = next(rest for word, rest in steps if word == "RUN" and "useradd" in rest)
+    assert told["USER"] in re.findall(r"useradd .* (\w+) &&", made)
+    assert int(re.search(r"--uid (\d+)", made)[1]) > 0
+    assert json.loads(told["ENTRYPOINT"])[0] in project["project"]["scripts"]
+    assert importlib.util.find_spec(f"equipoise.cli.{json.loads(told['CMD'])[0]}") is not None
+    (extras,) = {each for word, rest in steps if word == "RUN" for each in re.findall(r"/source\[([a-z,]+)\]", rest)}
+    assert set(extras.split(",")) <= project["project"]["optional-dependencies"].keys()
+    # What is kept out of the image's build is nothing that the wheel is made of.
+    ignored = [line for line in (ROOT / ".containerignore").read_text().splitlines() if line and line[0] != "#"]
+    files = ["src", "pyproject.toml", *project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]]
+    assert [name for name in files if any(fnmatch.fnmatch(name, each) for each in ignored)] == []
+
+
 TOOLS = {".ci", ".containerignore", ".gitignore", ".pre-commit-config.yaml", "Containerfile", "Makefile"}
 PINNED = {"pyproject.toml", "requirements-dev.lock"}
 

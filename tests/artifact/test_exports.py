@@ -7,6 +7,7 @@ import re
 import sqlite3
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,9 @@ from program import run_program
 
 pytest_plugins = ["postgres_server"]
 pytestmark = pytest.mark.usefixtures("plain_page")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
 def agree(found, wanted: list[np.ndarray]) -> None:
@@ -322,6 +326,17 @@ def test_a_column_that_another_program_cannot_read_is_refused_by_its_kind(tmp_pa
         members()[to]().written(exported(tmp_path / "release"))
 
 
+def test_a_refusal_names_the_format_that_takes_the_same_model(tmp_path):
+    pytest.importorskip("onnx")
+    release_of(
+        tmp_path / "release", (DateColumn("born", parts=("year",), years=(1900, 2030)), NumberColumn("age", (18, 90)))
+    )
+    model = exported(tmp_path / "release")
+    with pytest.raises(InvalidParameter, match=r"born, of kind date.*export --to sql, which reads it"):
+        members()["onnx"]().written(model)
+    assert b"probability of" in members()["sql"]().written(model)
+
+
 def test_spellings_are_those_that_casefold_makes_the_same():
     found = ways_to_write("stoff")
     assert {way.casefold() for way in found} == {"stoff"}
@@ -361,6 +376,38 @@ def test_an_onnx_file_names_the_release(tmp_path):
     assert facts["certificate"] == model.certificate_.digest
     assert facts["release"] == model.certificate_.release.id
     assert [entry.name for entry in found.graph.input] == ["step 1", "x"]
+
+
+def of_the_page(language: str) -> str:
+    """Return the block of docs/export.md in a language; there is one."""
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    return block
+
+
+PEOPLE = (NumberColumn("age", (18, 90)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
+
+
+def test_the_selection_of_the_page_predicts(tmp_path):
+    model = release_of(tmp_path / "release", PEOPLE)
+    text = members()["sql"]().written(exported(tmp_path / "release")).decode()
+    people = pd.DataFrame({"age": [34.5, np.nan], "job": ["nurse", None]})
+    with sqlite3.connect(":memory:") as connection:
+        people.assign(id=[7, 8]).to_sql("patients", connection, index=False)
+        selection = of_the_page("sql").replace("<the text of the file>", text)
+        ids, *found = zip(*connection.execute(selection).fetchall(), strict=True)
+    assert ids == (7, 8)
+    agree(found, expected(model, people))
+
+
+def test_the_session_of_the_page_predicts(tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    monkeypatch.chdir(tmp_path)
+    model = release_of(tmp_path / "release", PEOPLE)
+    (tmp_path / "model.onnx").write_bytes(members()["onnx"]().written(exported(tmp_path / "release")))
+    names: dict = {}
+    exec(of_the_page("python"), names)  # noqa: S102 # our own page
+    people = pd.DataFrame({"age": names["ages"][:, 0], "job": names["jobs"][:, 0].astype(object)})
+    agree([names["prediction"], *names["probabilities"].T], expected(model, people))
 
 
 def test_an_altered_release_is_not_exported(tmp_path):

@@ -133,7 +133,9 @@ def test_the_list_names_every_page():
         ("Privcy.v", "proofs/Privacy.v"),
         ("mechanisms#long-table", "mechanisms#long-tables"),
         ("sgd#zzz", "equipoise docs sgd prints the whole page"),
+        ("Lemma R", "proofs/A2"),
         ("zzz", "lists them"),
+        ("", "lists them"),
     ],
 )
 def test_an_unknown_page_is_refused_with_those_like_it(asked, said):

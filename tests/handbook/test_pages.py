@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -70,13 +71,19 @@ def test_the_index_counts_the_blocks_that_are_not_run() -> None:
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     python, commands_ = (words[excused.count(language)] for language in ("python", "sh"))
     told = f"{python} blocks of Python and {commands_} of commands were not run"
+    assert set(excused) == {"python", "sh"}
     assert told in " ".join((ROOT / "docs" / "index.md").read_text().split())
 
 
-def test_tests_that_pages_name_exist() -> None:
-    named = {found for page in PAGES for found in re.findall(r"^<!-- run by (\S+) -->$", page.read_text(), re.M)}
+def test_tests_that_pages_name_read_those_pages() -> None:
+    named = {(page, name) for page in PAGES for name in re.findall(r"^<!-- run by (.*?) -->$", page.read_text(), re.M)}
     assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [(page.name, name) for page, name in named if f'"{page.name}"' not in (ROOT / name).read_text()] == []
+
+
+def test_a_block_of_sql_is_run_by_a_test_or_says_why_not() -> None:
+    assert executed.unexcused("```sql\nSELECT 1\n```\n") == ["SELECT 1\n"]
+    assert executed.unexcused("<!-- not run: no database -->\n```sql\nSELECT 1\n```\n") == []
 
 
 def run(page: str) -> list[str]:
@@ -166,6 +173,12 @@ def test_a_definition_has_one_sign() -> None:
     assert "<mo>:=</mo>" in mathematics.mathml("p := q", display=True, words=True)
 
 
+def test_what_stands_far_apart_in_a_block_does_so_in_the_drawing() -> None:
+    drawn = mathematics.rendered("    a   <= b      w.p. 1 - th    (1)").split("\n")[1]
+    assert drawn.count("<mspace width='2em'/>") == 2
+    assert drawn.count("<math") == 1
+
+
 def test_greek_names_before_a_hyphen_are_letters_and_code_stays_code() -> None:
     written = "If `F` is mu-strongly convex, `beta-name` and docs/mu-page.md stay."
     shown = mathematics.rendered(written)
@@ -180,16 +193,103 @@ def test_no_letter_of_a_proof_stays_unrendered_for_a_hyphen_or_a_place() -> None
         assert unrendered.findall(mathematics.rendered(page.read_text())) == [], page.name
 
 
-def test_no_formula_of_the_proofs_loses_a_sign() -> None:
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("so `a +\nb <= c` holds", "so a+b≤c holds"),
+        ("> so `a +\n> b <= c` holds", "> so a+b≤c holds"),
+        ("- so `a *\n  (1/(T - s))` holds", "- so a·(1/(T−s)) holds"),
+        ("so `(d +\n3) u` holds, `b` too", "so (d+3)u holds, b too"),
+        ("1. `a`\n2. `b`", "1. a\n2. b"),
+    ],
+)
+def test_a_formula_may_go_over_the_end_of_a_line(written: str, shown: str) -> None:
+    assert re.sub(r"<[^<>]*>", "", mathematics.rendered(written)) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("gap+ <= gap - (L/2) s^2", "gap+≤gap−(L/2)s2"),
+        ("t = 1..T", "t=1…T"),
+        ("(p - c p')_+", "(p−cp′)+"),
+        ("m^_i", "m^i"),
+        ("E pbar in K", "Ep¯∈K"),
+        ("(q -+ z)^2", "(q−+z)2"),
+        ("P~(E)", "P∼(E)"),
+    ],
+)
+def test_names_of_several_letters_and_lone_signs_are_drawn(written: str, shown: str) -> None:
+    assert re.sub(r"<[^<>]*>", "", mathematics.mathml(written)).replace("&lt;", "<").replace("&gt;", ">") == shown
+
+
+def test_a_root_is_over_all_that_its_brackets_hold() -> None:
+    drawn = mathematics.mathml("sqrt((x - 1)(1 - y)) z")
+    inside = re.search(r"<msqrt>(.*)</msqrt>", drawn)
+    assert inside is not None
+    assert re.sub(r"<[^<>]*>", "", inside[1]) == "(x−1)(1−y)"
+
+
+@pytest.mark.parametrize("code", ["step=0.1", "slope_bound", "noise", "decay", "T*.py", "loss/squared.txt", "J1.*"])
+def test_words_and_arguments_alone_are_no_formula(code: str) -> None:
+    assert mathematics.rendered(f"`{code}`") == f"`{code}`"
+
+
+PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
+
+
+def spans(page: str) -> list[str]:
+    """Return the inline code of a page, as Markdown has it: over lines, within a paragraph, without blocks."""
+    page = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
+    paragraphs = (part for part in re.split(r"\n(?:> *)?\n|^<!--.*?-->$", page) if not re.match(r"(?:> )?    ", part))
+    return [
+        re.sub(r"\s*\n(?:> ?)*\s*", " ", found[2]) for part in paragraphs for found in mathematics.CODE.finditer(part)
+    ]
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
+def test_no_proof_shows_its_own_markup(page: Path) -> None:
+    """Every backtick has its partner within the paragraph, and no MathML stands where it would be shown as text."""
+    drawn = mathematics.rendered(page.read_text())
+    assert [span for span in spans(drawn) if "<m" in span] == []
+    prose = re.sub(r"^```.*?^```$", "", drawn, flags=re.M | re.S)
+    assert [part for part in re.split(r"\n(?:> *)?\n", prose) if "`" in mathematics.CODE.sub("", part)] == []
+
+
+# What has signs of a formula, and is code.
+CODE = frozenset((
+    'alpha="public"', 'order="permutation"', "GaussianCurve(1/z)", "smallest_columns(p, epsilon, delta)",
+    "min(l, loss_bound)", "WEIGHT_GUESS = 3", "tau >= smallest_tolerance", "certifies = True",
+    "scale/worst * sensitivity", "n_samples = m", "REGION = 1.001",
+    "look=", "bins_from=", "J1.*", "J3.*", "J4.*", "J5.*",
+))  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
+def test_what_has_signs_of_a_formula_is_drawn(page: Path) -> None:
+    left = {span for span in spans(mathematics.rendered(page.read_text())) if re.search(r"[=<>^*]| [-+] ", span)}
+    assert left <= CODE
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
+def test_every_script_hangs_on_one_element(page: Path) -> None:
+    """A browser draws what has another number of parts as one line, so that nothing is raised or lowered."""
+    parts = {"msub": 2, "msup": 2, "msubsup": 3, "mover": 2}
+    for drawn in re.findall(r"<math.*?</math>", mathematics.rendered(page.read_text()), re.S):
+        for each in ElementTree.fromstring(drawn.replace("&nbsp;", " ")).iter():  # noqa: S314 - our own
+            assert len(each) == parts.get(each.tag, len(each)), drawn
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
+def test_no_formula_of_the_proofs_loses_a_sign(page: Path) -> None:
     """Letters and digits of every page are the same before and after, but for names of signs."""
-    for page in (ROOT / "docs" / "proofs").glob("*.md"):
-        for written in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text()):
-            try:
-                drawn = mathematics.mathml(written)
-            except mathematics.NoFormula:
-                continue
-            digits = re.sub(r"<[^<>]*>", "", re.sub(r"width='.2em'", "", drawn))
-            assert re.findall(r"\d", digits) == re.findall(r"\d", written), (page.name, written)
+    for written in spans(page.read_text()):
+        try:
+            drawn = mathematics.mathml(written)
+        except mathematics.NoFormula:
+            continue
+        digits = re.sub(r"<[^<>]*>", "", re.sub(r"width='.2em'", "", drawn))
+        assert re.findall(r"\d", digits) == re.findall(r"\d", written), written
 
 
 def test_keys_reach_what_scrolls_and_headings_have_a_level() -> None:

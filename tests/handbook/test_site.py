@@ -37,3 +37,8 @@ def window():
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_for_everybody(window, name):
     assert faults(window, SITE / f"{name}.html", most_stops=25) == {}
+
+
+@needs_site
+def test_no_page_shows_markup_of_a_formula():
+    assert [page.name for page in SITE.rglob("*.html") if "&lt;math" in page.read_text()] == []

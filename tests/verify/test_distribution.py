@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import sysconfig
 import zipfile
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
+from code_lines import lines_of_code
 from empty_environment import ROOT, VERIFY, Environment, wheel_of
 from equipoise.artifact import folder as released
 from equipoise.artifact import statement
@@ -149,6 +151,28 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
     expected |= {name: (VERIFY / name).read_bytes() for name in ("__init__.py", "command.py")}
     expected["LICENSE"] = (ROOT / "LICENSE").read_bytes()
     assert held == {f"equipoise_verify/{name}": content for name, content in expected.items()}
+
+
+def test_the_auditors_table_has_all_that_is_in_the_wheel(wheel, tmp_path):
+    """Limits are in whole hundreds, and as small as that allows; the README has the same numbers."""
+    page = (ROOT / "docs" / "for-auditors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| ([0-9,]+) \|", page, re.M)
+    limits = {tuple(re.findall(r"`([^`]+)`", names)): int(limit.replace(",", "")) for names, limit in rows}
+    counts = dict.fromkeys(limits, 0)
+    with zipfile.ZipFile(wheel) as files:
+        for name in files.namelist():
+            if name.endswith(".py"):
+                (part,) = [part for part in limits if name.split("/")[1] in part]
+                counts[part] += lines_of_code(Path(files.extract(name, tmp_path)))
+    assert {part: -(-count // 100) * 100 for part, count in counts.items()} == limits
+    base, artifact, around, rigorous = limits.values()
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for told in (
+        f"`vocabulary` and `certify` (at most {base:,} lines of code)",
+        f"at most {artifact + around:,} lines around them",
+        f"at most {rigorous:,} more run with `--rigorous` alone",
+    ):
+        assert told in readme
 
 
 def test_it_is_small_and_brings_no_numpy(alone):

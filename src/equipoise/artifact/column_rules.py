@@ -173,12 +173,15 @@ def rule_of(column: Column, first: int, missing: tuple[str, ...]) -> Rule:
     raise refusal(column, "any export of raw columns", kind)
 
 
-def refusal(column: Column, where: str, kind: str = "") -> InvalidParameter:
-    """Return the refusal of a column whose values another program does not read by the schema's rules."""
+def refusal(column: Column, where: str, kind: str = "", others: str = "") -> InvalidParameter:
+    """Return the refusal of a column whose values another program does not read by the schema's rules.
+
+    `others` are the formats that read it.
+    """
     return InvalidParameter(
         f"columns that {where} can read",
         f"{column.name}, of kind {kind or column.kind}, which it does not read by the schema's rules",
-        f"{PREDICT}; --to csv has the weights",
+        f"{f'export {others}, which reads it; or ' if others else ''}{PREDICT}; --to csv has the weights",
     )
 
 

@@ -4,6 +4,8 @@ import difflib
 import json
 import re
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -22,6 +24,8 @@ AT_THE_ROOT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "v
 
 # So many names are shown that are like one that is unknown.
 NEAR = 5
+# What is as short as this is looked for among names alone.
+SHORT = 3
 
 
 def command(
@@ -174,8 +178,17 @@ def topic_of(cited: str, pages: dict[str, Path], others: dict[str, Path] | None 
         return like[0]
     stems = {last: topic for topic in (*others, *pages) for last in (topic.rpartition("/")[2], topic)}
     near = dict.fromkeys([*like, *(stems[stem] for stem in difflib.get_close_matches(name, stems, n=NEAR))])
+    near = near or dict.fromkeys(islice(_stating(cited.strip(), pages), NEAR))
     remedy = f"did you mean {', '.join(near)}?" if near else "equipoise docs lists them"
     raise UnknownName("a page of the documentation", repr(cited), remedy)
+
+
+def _stating(cited: str, pages: dict[str, Path]) -> Iterator[str]:
+    """Yield the pages on which what is cited, such as Lemma R, is a heading or begins a statement."""
+    stated = re.compile(rf"^(?:> )?(?:#+ .*|\*\*)\b{re.escape(cited)}\b", re.IGNORECASE | re.MULTILINE)
+    # A letter or two stand in many headings.
+    able = {topic: path for topic, path in pages.items() if len(cited) > SHORT and path.is_file()}
+    return (topic for topic, path in able.items() if stated.search(path.read_text("utf-8")))
 
 
 def _ends_in(path: str, name: str) -> bool:

@@ -154,7 +154,8 @@ def _column(graph: _Graph, rule: Rule, weights: Array) -> tuple[str, str]:
         return _text(graph, rule, weights)
     if isinstance(rule, NumberRule):
         return _number(graph, rule, weights)
-    raise refusal(rule.column, "ONNX")
+    # What has a rule at all is read by SQL.
+    raise refusal(rule.column, "ONNX", others="--to sql")
 
 
 def _text(graph: _Graph, rule: TextRule, weights: Array) -> tuple[str, str]:
