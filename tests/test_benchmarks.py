@@ -209,11 +209,11 @@ def test_every_program_that_a_page_names_is_reached_by_make_bench(benchmarks):
 def test_the_page_lists_every_further_suite_with_what_it_stores(benchmarks):
     bench = benchmarks("bench")
     text = (ROOT / "docs" / "utility.md").read_text(encoding="utf-8")
-    lines = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (`\w+\.json`|not stored) \|$", text, re.M))
+    lines = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (`[\w-]+\.json`|not stored) \|$", text, re.M))
     stored = {}
     for suite, calls in bench.FURTHER.items():
         texts = [(ROOT / "benchmarks" / program).read_text(encoding="utf-8") for program, *_ in calls]
-        found = {name for each in texts for name in re.findall(r'\bStore\("(\w+)"\)', each)}
+        found = {name for each in texts for name in re.findall(r'\bStore\("([\w-]+)"\)', each)}
         stored[suite] = f"`{found.pop()}.json`" if found else "not stored"
     assert lines == stored
 
