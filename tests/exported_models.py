@@ -1,5 +1,6 @@
 """Models of every kind of task with columns of every kind, and raw rows for them, which exports are compared on."""
 
+import sqlite3
 from functools import partial
 
 import numpy as np
@@ -132,3 +133,36 @@ def release(folder, kind: str, columns, row_norm: float | None = None):
 def expected(model, rows: pd.DataFrame) -> list[np.ndarray]:
     """Return what the released model says: predictions, and probabilities if it has any."""
     return [model.predict(rows), *(model.predict_proba(rows).T if hasattr(model, "predict_proba") else ())]
+
+
+def agree(found, wanted: list[np.ndarray]) -> None:
+    """Check that answers are the same: classes exactly, numbers to 1e-6."""
+    assert len(found) == len(wanted)
+    for mine, theirs in zip(found, wanted, strict=True):
+        if theirs.dtype.kind == "f":
+            np.testing.assert_allclose(np.asarray(mine, dtype=float), theirs, rtol=1e-6, atol=1e-6)
+        else:
+            assert list(mine) == theirs.tolist()
+
+
+def in_database(connection, mark: str, text: str, rows: pd.DataFrame, types: dict[str, str]) -> list[tuple]:
+    """Return the columns that a SELECT list gives for raw rows in a table, in their order."""
+    names = ", ".join('"' + name.replace('"', '""') + '"' for name in rows)
+    declared = ", ".join(f"{name} {types[column]}" for name, column in zip(names.split(", "), rows, strict=True))
+    cursor = connection.cursor()
+    cursor.execute(f"CREATE TABLE people (place INTEGER, {declared})")
+    for place, row in enumerate(rows.astype(object).itertuples(index=False)):
+        given = [None if value is None or value != value else value for value in row]
+        marks = ", ".join([mark] * (len(given) + 1))
+        cursor.execute(f"INSERT INTO people VALUES ({marks})", [place, *given])  # noqa: S608
+    cursor.execute(f"SELECT {text} FROM people ORDER BY place")  # noqa: S608
+    return list(zip(*cursor.fetchall(), strict=True))
+
+
+def types_of(rows: pd.DataFrame) -> dict[str, str]:
+    return {name: "TEXT" if rows[name].dtype == object else "DOUBLE PRECISION" for name in rows}
+
+
+def in_sqlite(text: str, rows: pd.DataFrame) -> list[tuple]:
+    with sqlite3.connect(":memory:") as connection:
+        return in_database(connection, "?", text, rows, types_of(rows))

@@ -23,7 +23,20 @@ from equipoise.data.schema.kinds.date import PARTS
 from equipoise.data.schema.text import number_of
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.scoring import encoded_products, within_range
-from exported_models import DATES, MODELS, NUMBERS, TARGETS, TEXTS, expected, raw_rows, release
+from exported_models import (
+    DATES,
+    MODELS,
+    NUMBERS,
+    TARGETS,
+    TEXTS,
+    agree,
+    expected,
+    in_database,
+    in_sqlite,
+    raw_rows,
+    release,
+    types_of,
+)
 from program import run_program
 
 pytest_plugins = ["postgres_server"]
@@ -31,34 +44,6 @@ pytestmark = pytest.mark.usefixtures("plain_page")
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
-
-
-def agree(found, wanted: list[np.ndarray]) -> None:
-    """Check that answers are the same: classes exactly, numbers to 1e-6."""
-    assert len(found) == len(wanted)
-    for mine, theirs in zip(found, wanted, strict=True):
-        if theirs.dtype.kind == "f":
-            np.testing.assert_allclose(np.asarray(mine, dtype=float), theirs, rtol=1e-6, atol=1e-6)
-        else:
-            assert list(mine) == theirs.tolist()
-
-
-def in_database(connection, mark: str, text: str, rows: pd.DataFrame, types: dict[str, str]) -> list[tuple]:
-    """Return the columns that a SELECT list gives for raw rows in a table, in their order."""
-    names = ", ".join('"' + name.replace('"', '""') + '"' for name in rows)
-    declared = ", ".join(f"{name} {types[column]}" for name, column in zip(names.split(", "), rows, strict=True))
-    cursor = connection.cursor()
-    cursor.execute(f"CREATE TABLE people (place INTEGER, {declared})")
-    for place, row in enumerate(rows.astype(object).itertuples(index=False)):
-        given = [None if value is None or value != value else value for value in row]
-        marks = ", ".join([mark] * (len(given) + 1))
-        cursor.execute(f"INSERT INTO people VALUES ({marks})", [place, *given])  # noqa: S608
-    cursor.execute(f"SELECT {text} FROM people ORDER BY place")  # noqa: S608
-    return list(zip(*cursor.fetchall(), strict=True))
-
-
-def types_of(rows: pd.DataFrame) -> dict[str, str]:
-    return {name: "TEXT" if rows[name].dtype == object else "DOUBLE PRECISION" for name in rows}
 
 
 CASES = (*MODELS, "two, clipped", "three, clipped", "number, clipped", "reduced number, clipped")
@@ -99,11 +84,6 @@ def test_onnxruntime_predicts_what_the_release_does(case, releases):
     pytest.importorskip("onnxruntime")
     found, rows, wanted = releases(case, dates=False)
     agree(in_onnxruntime(members()["onnx"]().written(found), rows), wanted)
-
-
-def in_sqlite(text: str, rows: pd.DataFrame) -> list[tuple]:
-    with sqlite3.connect(":memory:") as connection:
-        return in_database(connection, "?", text, rows, types_of(rows))
 
 
 def in_onnxruntime(model: bytes, rows: pd.DataFrame) -> list[np.ndarray]:
@@ -275,16 +255,6 @@ def test_the_table_of_weights_is_what_was_released(tmp_path):
     # Kinds that are exported in no other way have weights too.
     release_of(tmp_path / "hashed", columns[-1:])
     assert b"street bucket 2" in members()["csv"]().written(exported(tmp_path / "hashed"))
-
-
-def test_a_model_without_a_schema_has_a_table_of_weights_and_nothing_else(tmp_path):
-    X, y = np.random.default_rng(0).normal(size=(100, 2)) / 4, np.arange(100) % 2
-    model = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(row_norm=1.0, classes=(0, 1)), random_state=0).fit(X, y)
-    eq.save(model, tmp_path / "release")
-    table = members()["csv"]().written(exported(tmp_path / "release")).decode()
-    assert [line.split(",")[3] for line in table.splitlines()[1:]] == ["(intercept)", "x0", "x1"]
-    with pytest.raises(InvalidParameter, match=r"with a schema.*--to csv"):
-        members()["sql"]().written(exported(tmp_path / "release"))
 
 
 def test_weights_of_a_model_with_bounds_say_what_they_weigh(tmp_path):

@@ -70,15 +70,21 @@ class Exported:
             "released and spends no privacy: that certificate covers it as it stands."
         )
 
-    def require_raw_columns(self) -> Schema:
-        """Return the schema; refuse a model that has none."""
-        if self.schema is None:
-            raise InvalidParameter(
-                "a release with a schema, which says how raw columns become numbers",
-                "one that was saved without",
-                "export its weights with --to csv",
-            )
+    @property
+    def encoding(self) -> Schema:
+        """The schema of a model that has one."""
+        assert self.schema is not None  # noqa: S101 - rows of others are plain
         return self.schema
+
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """The names of the columns of a model without a schema; refuse one name for several of them."""
+        twice = [name for place, name in enumerate(self.features) if name in self.features[:place]]
+        if twice:
+            raise InvalidParameter(
+                "columns of different names", f"{twice[0]} twice", "export --to onnx, which takes them by their places"
+            )
+        return self.features
 
     @property
     def directions(self) -> Array:
@@ -89,18 +95,18 @@ class Exported:
     @property
     def rules(self) -> list[Rule]:
         """What becomes of the values of every raw column."""
-        return rules_of(self.require_raw_columns())
+        return rules_of(self.encoding)
 
     @property
     def row_norm(self) -> float:
         """What encoded rows are divided by, or by their length where that is larger."""
-        schema = self.require_raw_columns()
+        schema = self.encoding
         return schema.longest_row if schema.row_norm is None else schema.row_norm
 
     @property
     def clips_rows(self) -> bool:
         """Whether a row can be longer than the norm."""
-        return self.row_norm < self.require_raw_columns().longest_row
+        return self.row_norm < self.encoding.longest_row
 
     def in_units(self) -> tuple[float, float]:
         """Return what the two ends of a regression's range are in units of the target."""

@@ -101,15 +101,15 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def _plain_meanings(model: Exported) -> Iterator[str]:
-    """Yield what the numbers of a model without a schema are; bounds of the domain scale them, and clip rows."""
+    """Yield what the numbers of a model without a schema are; bounds scale them, and long rows are cut."""
     domain = model.facts.domain
-    if domain.bounds is None:
-        yield from ["the number as the model was trained on it"] * len(model.features)
-        return
     length = f"a row of these that is longer than {domain.row_norm!r}"
     if domain.row_sum is not None:
         length += f", or whose absolute values add up to more than {domain.row_sum!r},"
+    length += " is multiplied by what makes it no more"
+    if domain.bounds is None:
+        yield from [f"the number itself; {domain.fill!r} if missing; {length}"] * len(model.features)
+        return
     filled = min(max(domain.fill, -1.0), 1.0)
     for low, high in np.broadcast_to(np.array(domain.bounds), (len(model.features), 2)).tolist():
-        ends = f"-1 at {low!r} and below, 1 at {high!r} and above, a line between; {filled!r} if missing"
-        yield f"{ends}; {length} is multiplied by what makes it no more"
+        yield f"-1 at {low!r} and below, 1 at {high!r} and above, a line between; {filled!r} if missing; {length}"

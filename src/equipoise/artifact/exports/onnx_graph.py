@@ -14,21 +14,24 @@ import numpy as np
 from equipoise.artifact.column_rules import Array, NumberRule, Rule, TextRule, refusal
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
+from equipoise.data.bounded import middles_and_halves
 from equipoise.data.schema.kinds.curve import hats
 from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.vocabulary.facts import Domain
 
 # What runtimes of 2021 and later read.
 OPERATORS = {"": 13, "ai.onnx.ml": 2}
 FORMAT_VERSION = 7
 
-PREDICTION, PROBABILITIES = "prediction", "probabilities"
+PREDICTION, PROBABILITIES, ROWS = "prediction", "probabilities", "rows"
 
 
 class OnnxGraph(Export):
     """A file of ONNX: every raw column is an input; outputs are `prediction` and, from log odds, `probabilities`.
 
     Inputs have the shape (rows, 1). Numbers are doubles, NaN where they are missing. Other columns are texts without
-    blanks around them; a missing one is any of the texts that the schema counts as missing.
+    blanks around them; a missing one is any of the texts that the schema counts as missing. A model without a schema
+    has one input, `rows`, of shape (rows, columns): doubles, in the order of its training.
     """
 
     name: ClassVar[str] = "onnx"
@@ -41,8 +44,7 @@ class OnnxGraph(Export):
         except ImportError:
             remedy = 'pip install "equipoise[onnx]", or export --to sql or csv, which need nothing'
             raise MissingExtra("a graph of ONNX", "onnx is not installed", remedy) from None
-        schema = model.require_raw_columns()
-        names = [column.name for column in schema.columns]
+        names = [] if model.schema is None else [column.name for column in model.schema.columns]
         if taken := [name for name in names if name in (PREDICTION, PROBABILITIES)]:
             asked = f"raw columns with other names than {PREDICTION} and {PROBABILITIES}, which are outputs"
             raise InvalidParameter(
@@ -68,9 +70,9 @@ class _Graph:
         while any(name.startswith(self._own) for name in names):
             self._own += "_"
 
-    def input(self, name: str, kind: str) -> str:
-        """Take a raw column in, as DOUBLE or STRING."""
-        self._inputs.append(self._described(name, kind, ["rows", 1]))
+    def input(self, name: str, kind: str, columns: int = 1) -> str:
+        """Take a raw column in, or several, as DOUBLE or STRING."""
+        self._inputs.append(self._described(name, kind, ["rows", columns]))
         return name
 
     def constant(self, values: Any) -> str:
@@ -113,26 +115,59 @@ class _Graph:
 
 def _scores(graph: _Graph, model: Exported) -> str:
     """Return the scores, of shape (rows, outputs)."""
-    norm, outputs = model.row_norm, len(model.weights)
-    columns = np.vstack([model.weights, model.directions])
-    parts = [_column(graph, rule, columns[:, rule.encoded].T) for rule in model.rules]
-    products = _sum(graph, [products for products, _ in parts])
-    divisor = graph.constant(norm)
-    if model.clips_rows:
-        length = graph.node("Sqrt", _sum(graph, [squares for _, squares in parts]))
-        divisor = graph.node("Max", length, divisor)
-    products = graph.node("Div", products, divisor)
+    columns, outputs = np.vstack([model.weights, model.directions]), len(model.weights)
+    products = (_plain_products if model.schema is None else _encoded_products)(graph, model, columns)
     if len(columns) > outputs:
         # A row that is long in the few directions is clipped in them, as in training (P1).
         domain, places = model.facts.domain, np.arange(len(columns))
         reduced = graph.node("Gather", products, graph.constant(places[outputs:]), axis=1)
-        ratio = 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
-        spread = graph.node("Mul", _along_rows(graph, graph.node("Abs", reduced)), graph.constant(ratio))
         most = graph.constant(domain.row_norm)
-        size = graph.node("Max", graph.node("Sqrt", _squares(graph, reduced)), spread, most)
+        size = graph.node("Max", _size(graph, reduced, domain), most)
         products = graph.node("Gather", products, graph.constant(places[:outputs]), axis=1)
         products = graph.node("Mul", products, graph.node("Div", most, size))
     return graph.node("Add", products, graph.constant(model.intercepts))
+
+
+def _encoded_products(graph: _Graph, model: Exported, columns: Array) -> str:
+    """Return rows as the schema encodes them, times the columns."""
+    parts = [_column(graph, rule, columns[:, rule.encoded].T) for rule in model.rules]
+    products = _sum(graph, [products for products, _ in parts])
+    divisor = graph.constant(model.row_norm)
+    if model.clips_rows:
+        length = graph.node("Sqrt", _sum(graph, [squares for _, squares in parts]))
+        divisor = graph.node("Max", length, divisor)
+    return graph.node("Div", products, divisor)
+
+
+def _plain_products(graph: _Graph, model: Exported, columns: Array) -> str:
+    """Return rows, filled, scaled where the domain has bounds, and clipped as in training, times the columns."""
+    domain, count = model.facts.domain, columns.shape[1]
+    values = graph.input(ROWS, "DOUBLE", count)
+    known = graph.node("Equal", graph.node("Sub", values, values), graph.constant(0.0))
+    # What is not finite does not cancel itself.
+    if domain.bounds is None:
+        entries = graph.node("Where", known, values, graph.constant(domain.fill))
+    else:
+        middle, half = middles_and_halves(domain, count)
+        apart = graph.node("Sub", graph.node("Where", known, values, graph.constant(middle)), graph.constant(middle))
+        scaled = graph.node("Where", known, graph.node("Div", apart, graph.constant(half)), graph.constant(domain.fill))
+        entries = graph.node("Clip", scaled, graph.constant(-1.0), graph.constant(1.0))
+    # No square overflows of what was divided by the largest entry.
+    largest = graph.node("ReduceMax", graph.node("Abs", entries), axes=[1], keepdims=1)
+    divisor = graph.node("Max", largest, graph.constant(1.0))
+    shorter = graph.node("Div", entries, divisor)
+    factor = graph.node("Div", graph.constant(domain.row_norm), _size(graph, shorter, domain))
+    clipped = graph.node("Mul", shorter, graph.node("Min", divisor, factor))
+    return graph.node("MatMul", clipped, graph.constant(columns.T))
+
+
+def _size(graph: _Graph, entries: str, domain: Domain) -> str:
+    """Return what a domain keeps at most as large as its row norm, of shape (rows, 1)."""
+    length = graph.node("Sqrt", _squares(graph, entries))
+    if domain.row_sum is None:
+        return length
+    ratio = graph.constant(domain.row_norm / domain.row_sum)
+    return graph.node("Max", length, graph.node("Mul", _along_rows(graph, graph.node("Abs", entries)), ratio))
 
 
 def _sum(graph: _Graph, terms: list[str]) -> str:

@@ -6,16 +6,18 @@ an outer one again and again. Only what both databases have with the same meanin
 SUBSTR, LENGTH, ABS, CASE, and of mathematical functions SQRT, EXP, SIN and COS where they are needed.
 """
 
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
 
-from equipoise.artifact.column_rules import DateRule, NumberRule, Rule, TextRule, refusal
+from equipoise.artifact.column_rules import Array, DateRule, NumberRule, Rule, TextRule, refusal
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
 from equipoise.artifact.sql_dates import DatePart
 from equipoise.artifact.sql_parts import NumberPart, Part, TextPart, literal, quoted, real, total
+from equipoise.artifact.sql_plain import plain_steps
 from equipoise.vocabulary.facts import Label
 from equipoise.wording import class_text
 
@@ -57,44 +59,48 @@ def _part(rule: Rule, number: int, missing: tuple[str, ...]) -> Part[Any]:
 
 def _scores(model: Exported) -> str:
     """Return the selection of the scores s0, s1, ... from raw columns."""
-    missing = model.require_raw_columns().missing
-    parts = [_part(rule, number, missing) for number, rule in enumerate(model.rules)]
-    steps = [
-        [text for texts in step for text in texts]
-        for step in zip_longest(*(part.steps() for part in parts), fillvalue=[])
-    ]
-    norm, outputs = model.row_norm, len(model.weights)
-    columns = np.vstack([model.weights, model.directions])
-    sums = [
-        f"{total(part.weighed(weights[part.rule.encoded]) for part in parts)} AS z{output}"
-        for output, weights in enumerate(columns if model.clips_rows else columns / norm)
-    ]
-    divisor, factor = "", ""
-    if model.clips_rows:
-        sums.append(f"SQRT({total(part.squares() for part in parts)}) AS length")
-        divisor = f" / CASE WHEN length > {real(norm)} THEN length ELSE {real(norm)} END"
-    products = [f"z{output}{divisor} AS p{output}" for output in range(len(columns))]
-    sizes = ["*"]
+    columns, outputs = np.vstack([model.weights, model.directions]), len(model.weights)
+    steps = list(plain_steps(model, columns) if model.schema is None else _encoded_steps(model, columns))
+    factor = ""
     if len(columns) > outputs:
         # A row that is long in the few directions is clipped in them, as in training (P1).
         few, domain = [f"p{output}" for output in range(outputs, len(columns))], model.facts.domain
         most, ratio = real(domain.row_norm), 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
-        sizes.append(f"SQRT({total(f'{name} * {name}' for name in few)}) AS reach")
-        sizes.append(f"{real(ratio)} * {total(f'ABS({name})' for name in few)} AS spread")
+        reach = f"SQRT({total(f'{name} * {name}' for name in few)}) AS reach"
+        steps.append(["*", reach, f"{real(ratio)} * {total(f'ABS({name})' for name in few)} AS spread"])
         factor = (
             f" * CASE WHEN spread > reach AND spread > {most} THEN {most} / spread "
             f"WHEN reach > {most} THEN {most} / reach ELSE 1.0 END"
         )
-    found = [
-        f"CAST(p{output}{factor} + {real(intercept)} AS DOUBLE PRECISION) AS s{output}"
-        for output, intercept in enumerate(model.intercepts.tolist())
-    ]
+    steps.append(
+        [
+            f"CAST(p{output}{factor} + {real(intercept)} AS DOUBLE PRECISION) AS s{output}"
+            for output, intercept in enumerate(model.intercepts.tolist())
+        ]
+    )
     text = f"SELECT {', '.join(steps[0])} LIMIT 1"
     for step in steps[1:]:
-        text = _selected(", ".join(["*", *step]), text)
-    for step in (sums, products, sizes, found):
         text = _selected(", ".join(step), text)
     return text
+
+
+def _encoded_steps(model: Exported, columns: Array) -> Iterator[list[str]]:
+    """Yield the steps from raw columns to p0, p1, ...: rows as the schema encodes them, times the columns."""
+    missing = model.encoding.missing
+    parts = [_part(rule, number, missing) for number, rule in enumerate(model.rules)]
+    for place, step in enumerate(zip_longest(*(part.steps() for part in parts), fillvalue=[])):
+        yield [*(["*"] if place else []), *(text for texts in step for text in texts)]
+    norm = model.row_norm
+    sums = [
+        f"{total(part.weighed(weights[part.rule.encoded]) for part in parts)} AS z{output}"
+        for output, weights in enumerate(columns if model.clips_rows else columns / norm)
+    ]
+    divisor = ""
+    if model.clips_rows:
+        sums.append(f"SQRT({total(part.squares() for part in parts)}) AS length")
+        divisor = f" / CASE WHEN length > {real(norm)} THEN length ELSE {real(norm)} END"
+    yield sums
+    yield [f"z{output}{divisor} AS p{output}" for output in range(len(columns))]
 
 
 def _selected(what: str, source: str) -> str:
