@@ -16,6 +16,8 @@ from equipoise.artifact.card import card_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.evaluation.card import evaluation_of
 from equipoise.report.card import html, markdown
+from equipoise.report.evaluation_pictures import confusion_matrix
+from equipoise.report.evaluation_record import Shown
 from sample_releases import HOSTILE
 
 N = 6000
@@ -114,6 +116,23 @@ def test_a_phone_shows_the_whole_card_without_scrolling_sideways(card, tmp_path)
 
 
 LONG = ("not_economically_active_or_unknown", "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamte")
+
+
+@pytest.mark.parametrize(
+    ("labels", "stacked"),
+    [
+        (("no", "yes"), False),
+        (("0", "1", "2", "3"), False),
+        (tuple("abcde"), True),
+        (("home", "another ward of this house", "nursing home"), False),
+        (("home", "rehabilitation", "nursing home"), True),
+        (LONG, True),
+    ],
+)
+def test_on_a_phone_a_matrix_that_breaks_words_has_a_line_for_every_cell(labels, stacked):
+    one = Shown(0.25, 0.2, 0.3, 0.01, 0.01, share=True)
+    page = confusion_matrix(labels, [[one] * len(labels)] * len(labels))
+    assert ('<table class="matrix lines">' in page) == stacked
 
 
 @needs_browser

@@ -37,7 +37,9 @@ def statement_of(theorem: str) -> str:
     """Return what a theorem says, in the first line of its docstring, by its id."""
     known = {**stability.members(), **theorems.perturbations()}
     member = known.get(theorem.removesuffix("+A4").removesuffix("+E4"))
-    return "" if member is None else (inspect.getdoc(member) or "").partition("\n")[0]
+    first = "" if member is None else (inspect.getdoc(member) or "").partition("\n")[0]
+    # Marks of code are for who reads the docstring.
+    return first.replace("``", "")
 
 
 def answers(bounds: tuple[Bound, ...], chosen: str) -> list[str]:

@@ -10,8 +10,9 @@ from equipoise.report.vega import Record
 # Names of groups on an axis; the table has them in full.
 LONGEST_LABEL = 20
 
-# More classes than these do not fit beside each other on a phone.
-MOST_BESIDE = 4
+# More letters than these do not fit beside each other on a phone, without a break in a word; a share has some six.
+LETTERS_OF_A_PHONE = 30
+LETTERS_OF_A_SHARE = 6
 
 # The darkest shade of a cell, on which letters are still read with ease, by day and by night.
 DEEPEST = 0.45
@@ -19,6 +20,8 @@ DEEPEST = 0.45
 MATRIX_STYLE = """
 .matrix td { text-align: center; } .matrix small { display: block; }
 .matrix td:first-child { text-align: left; font-weight: 600; min-width: 5rem; }
+@media (max-width: 30rem) { .matrix.lines td { text-align: left; padding: .1rem .3rem; }
+  .matrix.lines small { display: inline; margin-left: .4rem; } }
 """
 
 
@@ -80,7 +83,8 @@ def confusion_matrix(labels: Sequence[str], matrix: Sequence[Sequence[Shown]]) -
         for label, row in zip(labels, matrix, strict=True)
     )
     # On a phone a wide matrix shows every cell on a line of its own.
-    kind = "matrix lines" if len(labels) > MOST_BESIDE else "matrix"
+    widths = [max(LETTERS_OF_A_SHARE, *map(len, label.split())) for label in labels]
+    kind = "matrix lines" if sum(widths) + max(widths) > LETTERS_OF_A_PHONE else "matrix"
     return (
         f'<div class="wide" tabindex="0"><table class="{kind}"><caption>Shares of all rows; below each its interval'
         f'</caption><thead><tr><th scope="col">in truth</th>{said}</tr></thead><tbody>{body}</tbody></table></div>'
