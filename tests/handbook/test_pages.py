@@ -300,6 +300,26 @@ def test_keys_reach_what_scrolls_and_headings_have_a_level() -> None:
     assert accessible.mended(better) == better
 
 
+def test_a_picture_leads_to_itself_alone() -> None:
+    picture = '<img alt="rooms" src="../_images/house.svg" />'
+    better = accessible.mended(f"<p>{picture}</p>")
+    assert better == f'<p><a class="whole" href="../_images/house.svg">{picture}</a></p>'
+    assert accessible.mended(better) == better
+
+
+def test_cells_of_a_table_of_many_columns_have_the_names_of_their_columns() -> None:
+    head = "".join(f'<th class="head"><p>{name}</p></th>' for name in ("claim", "a &lt; b", "<em>c</em>", "d", "e"))
+    row = "<tr><td><p>1</p></td>" + '<td class="text-right"><p>2</p></td>' * 4 + "</tr>"
+    table = f'<table class="docutils align-default"><thead><tr>{head}</tr></thead><tbody>{row}{row}</tbody></table>'
+    better = accessible.mended(table)
+    assert better.count('<td data-name="a &lt; b" class="text-right">') == 2
+    assert better.count("data-name") == 10
+    assert '<table class="docutils lines align-default">' in better
+    assert accessible.mended(better) == better
+    narrow = table.replace('<th class="head"><p>e</p></th>', "")
+    assert accessible.mended(narrow) == narrow
+
+
 def test_every_study_has_its_evidence_and_the_page_is_drawn_from_it() -> None:
     page = evidence.PAGE.read_text()
     assert page == evidence.page(), "python -m handbook.evidence --page"
