@@ -20,7 +20,7 @@ MENDED = {
 PICTURE = r'<img\b[^>]*\bsrc="([^"]*_images/[^"]+)"[^>]*>(?!</a>)'
 
 # A table of more columns is shown as lines on a phone: the last ones would lie beyond its edge.
-MOST_COLUMNS_OF_A_PHONE = 4
+MOST_COLUMNS_OF_A_PHONE = 3
 
 
 def mended(page: str) -> str:

@@ -308,15 +308,15 @@ def test_a_picture_leads_to_itself_alone() -> None:
 
 
 def test_cells_of_a_table_of_many_columns_have_the_names_of_their_columns() -> None:
-    head = "".join(f'<th class="head"><p>{name}</p></th>' for name in ("claim", "a &lt; b", "<em>c</em>", "d", "e"))
-    row = "<tr><td><p>1</p></td>" + '<td class="text-right"><p>2</p></td>' * 4 + "</tr>"
+    head = "".join(f'<th class="head"><p>{name}</p></th>' for name in ("claim", "a &lt; b", "<em>c</em>", "d"))
+    row = "<tr><td><p>1</p></td>" + '<td class="text-right"><p>2</p></td>' * 3 + "</tr>"
     table = f'<table class="docutils align-default"><thead><tr>{head}</tr></thead><tbody>{row}{row}</tbody></table>'
     better = accessible.mended(table)
     assert better.count('<td data-name="a &lt; b" class="text-right">') == 2
-    assert better.count("data-name") == 10
+    assert better.count("data-name") == 8
     assert '<table class="docutils lines align-default">' in better
     assert accessible.mended(better) == better
-    narrow = table.replace('<th class="head"><p>e</p></th>', "")
+    narrow = table.replace('<th class="head"><p>d</p></th>', "")
     assert accessible.mended(narrow) == narrow
 
 
