@@ -22,7 +22,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 from browser import CHROMIUM
 
 AXE = Path(__file__).parent / "accessibility" / "node_modules" / "axe-core" / "axe.min.js"
-PHONE, DESKTOP = (390, 844), (1280, 900)
+PHONE, DESKTOP = (360, 740), (1280, 900)
 
 needs_axe = pytest.mark.skipif(not AXE.exists(), reason="no axe-core: make tests/accessibility/.ready, which needs npm")
 
