@@ -16,6 +16,7 @@ from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.population_interval import PopulationInterval
 from equipoise.evaluation.prediction_sets import prediction_sets
+from equipoise.evaluation.ranking import on_its_side, pairs
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
@@ -76,6 +77,14 @@ def test_a_group_is_seen_by_itself(table):
     alone = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", SILENT, 5000))
     assert both.auc.value == pytest.approx(alone.auc.value)
     assert both.brier.value == pytest.approx(alone.brier.value)
+
+
+def test_rows_that_all_have_one_influence_have_no_deviation_below_nothing():
+    # By a difference of squares rounding makes the variance of one of these thresholds negative.
+    edges = (0.0026, 0.0735, 0.5, 0.96, 0.9987)
+    counts = NoisyCounts(edges, np.array([[[0, 12, 19, 1, 2, -1], [0, 0, 3, 18, 23, -4]]]), "laplace", 1.0, 75)
+    figures = pairs(counts, [on_its_side(6, place) for place in range(1, 6)], [0])
+    assert all(math.isfinite(figure.sampling) for figure in figures)
 
 
 def test_where_noise_drowns_the_answer_it_says_what_it_takes(table):

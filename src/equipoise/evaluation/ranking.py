@@ -122,8 +122,9 @@ def pairs(counts: NoisyCounts, kernels: Sequence[Array], groups: Sequence[int]) 
         tests.chances, tests.chances[::-1], totals, ("ij,qj->qi", "ij,qi->qj"), strict=True
     ):
         influence = np.einsum(f"q{path}", centred, other)
-        mean = np.sum(chances * influence, axis=1)
-        sampling += (np.sum(chances * influence**2, axis=1) - mean**2) / np.maximum(total, 1.0)
+        # Squares of differences, and no difference of squares: that is below 0 where all rows have one influence.
+        apart = influence - np.sum(chances * influence, axis=1, keepdims=True)
+        sampling += np.sum(chances * apart**2, axis=1) / np.maximum(total, 1.0)
         noise += variance(counts.law, counts.scale) * np.sum(influence**2, axis=1) / np.maximum(total, 1.0) ** 2
     facts = _reckoned(counts, kernel, min(float(totals[0][0]), float(totals[1][0])))
     found = zip(value, low, high, np.sqrt(sampling), np.sqrt(noise), strict=True)
