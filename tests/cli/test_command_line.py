@@ -559,7 +559,7 @@ def test_every_model_plans(model, facts, loss, penalty, tmp_path):
     [
         (("--model", "sgd-classifier", "--recipe", "epochs=3"), "write NAME=VALUE"),
         (("--model", "sgd-classifier", "--recipe", "passes=0"), "pass passes=10"),
-        (("--model", "sgd-classifier", "--recipe", "batch_size=64"), "batch_size=10 for all rows"),
+        (("--model", "sgd-classifier", "--recipe", "batch_size=65"), "batch_size=10 for all rows"),
         (("--model", "sgd-classifier", "--recipe", "batch_size=2,step=99"), "beyond which they overshoot"),
         (("--model", "sgd-classifier", "--recipe", "batch_size=2,step=slow"), "pass a number such as 0.1"),
         (("--model", "phased-classifier", "--alpha", 0.1), "leave them out"),

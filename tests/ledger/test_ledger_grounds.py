@@ -33,11 +33,13 @@ MEMBERS = [
     ["loss", "logistic"],
     ["penalty", "l2"],
     ["law", "spherical-laplace"],
-    # Beneath what the claim names: its noise, its rounding and its solver.
+    # Beneath what the claim names: its noise, its rounding, its solver and what a pure level says below it.
     ["theorem", "D1"],
     ["theorem", "D6"],
     ["theorem", "M4"],
     ["theorem", "N10"],
+    ["theorem", "N12"],
+    ["theorem", "N3"],
 ]
 RELEASED = Path(__file__).parents[1] / "released" / "0.1.0"
 

@@ -42,7 +42,7 @@ def house(tmp_path_factory) -> Path:
     """Return a copy of the house, tests included, with every toy in it."""
     copy = tmp_path_factory.mktemp("house")
     leave = shutil.ignore_patterns("__pycache__", "house", "golden")
-    for name in ("src", "studies/src", "tests", "docs/proofs"):
+    for name in ("src", "studies/src", "tests", "handbook", "docs/proofs"):
         shutil.copytree(ROOT / name, copy / name, ignore=leave)
     shutil.copy(ROOT / "pyproject.toml", copy)
     for path in FILES:

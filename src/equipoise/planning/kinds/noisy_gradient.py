@@ -82,7 +82,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         facts = constants(problem, radius)
         mu = largest_mu(request.budget.epsilon, request.budget.delta - LONGER * max(MARKS) * LATTICE_DELTA)
         if mu == 0:
-            raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
+            small = f"delta={request.budget.delta:g}"
+            raise BudgetImpossible("noisy gradient descent with a delta that can be met", small, "pass delta=1e-12")
         full = 2 * clip * facts.row_norm / request.n_samples / mu
         at_once = MOMENT / work_of(1, request.rows, request.n_features, problem.loss.outputs)
         descent, share, short = _descent(imagined, problem.penalty.alpha, full, facts.smoothness, at_once)

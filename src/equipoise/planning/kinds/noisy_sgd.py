@@ -136,7 +136,8 @@ def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants)
         return asked, math.inf
     mu = largest_mu(request.budget.epsilon, request.budget.delta)
     if mu == 0:
-        raise BudgetImpossible("noisy SGD", "a delta too small for this epsilon", "raise delta")
+        small = f"delta={request.budget.delta:g}"
+        raise BudgetImpossible("noisy SGD with a delta that can be met", small, "pass delta=1e-12")
     powers = tuple(2**power for power in range(4, request.n_samples.bit_length()))
     batches = (powers or (request.n_samples,)) if "batch_size" in request.left_open else (asked.batch_size,)
     averages = get_args(Averaging) if "average" in request.left_open else (asked.average,)
