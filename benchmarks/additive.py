@@ -145,7 +145,7 @@ def page() -> None:
         for name, share, epsilon in product(tables, (0.0, 1.0), EPSILONS):
             if record := ours.get((name, epsilon, share)):
                 line, curve = np.array(record["line"]), np.array(record["additive"])
-                said = _means(line), _means(curve), _difference(curve - line)
+                said = means(line), means(curve), difference(curve - line)
                 budget = f"{epsilon:g}, {'1/n^2' if share else '0'}"
                 print(f"| {name} | {budget} | {' | '.join(said)} | {record['shape']} | {record['runs']} |")
     print("\n| table | epsilon | DP-EBM | additive | difference | its best setting | of | runs |")
@@ -161,7 +161,7 @@ def page() -> None:
             continue
         runs = min(record["runs"], best["runs"])
         rival, curve = np.array(best["scores"])[:runs], np.array(record["additive"])[:runs]
-        said = _means(rival), _means(curve), _difference(curve - rival)
+        said = means(rival), means(curve), difference(curve - rival)
         print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best['name']['setting']} | {len(settings)} | {runs} |")
         apart = (curve - rival)[:, 0]
         both, ahead = both + 1, ahead + (apart.mean() > 0)
@@ -170,13 +170,13 @@ def page() -> None:
     print(f"\nAhead in {ahead} of {both} cells; behind beyond two standard errors: {', '.join(behind) or 'nowhere'}.")
 
 
-def _means(found: Any) -> str:
+def means(found: Any) -> str:
     """Return mean scores, one where both are the same."""
     mean = found.mean(axis=0)
     return f"{mean[0]:.4f}" if np.array_equal(found[:, 0], found[:, 1]) else f"{mean[0]:.4f}, {mean[1]:.4f}"
 
 
-def _difference(found: Any) -> str:
+def difference(found: Any) -> str:
     """Return mean differences, each with its standard error over the runs."""
     errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     both = [f"{mean:+.4f} ({error:.4f})" for mean, error in zip(found.mean(axis=0), errors, strict=True)]

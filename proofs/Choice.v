@@ -177,7 +177,7 @@ split=> y S S' adj.
     by apply/funext => i; rewrite -[LHS]/((score S ^~ y) i) (score_reads y adj).
   by rewrite -[LHS]/(drawn (gumbel_law1 lambda0) (fun i : 'I_k.+1 => score S i y) E) eqs.
 have top0 : 0 <= 2 * top by rewrite mulr_ge0 ?ler0n //; exact: le_trans (score_moves 0%N y adj).
-apply: (@close_weaken _ _ _ _ _ (2 * top / lambda)); first by rewrite ler_pdivr_mulr.
+apply: (@close_weaken _ _ _ _ _ (2 * top / lambda) _ 0) => //; first by rewrite ler_pdivr_mulr.
 apply: (@noisy_maximum _ _ _ _ _ _ top (2 * top)) => // [|i]; first exact: gumbel_moved.
 exact: score_moves.
 Qed.

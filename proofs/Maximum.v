@@ -590,7 +590,7 @@ have paid : \sum_(p <- nseq (size ss) (2 * unit / lambda, 0 : R)) p.1 <= e.
 have free : \sum_(p <- nseq (size ss) (2 * unit / lambda, 0 : R)) p.2 = 0.
   by rewrite big_nseq iter_addr_0 mul0rn.
 have pureM : private e 0 M.
-  move=> S S' adj; have := N3_sequences seqM adj; rewrite free; exact: close_weaken paid.
+  move=> S S' adj; have := N3_sequences seqM adj; rewrite free; exact: close_weaken paid (lexx _).
 split=> // X encode d' W N K curve epsilon curve0 closeN encoded le.
 apply: (N3_pure_first (sequence_is_law seqM) curve0 pureM) => // y c c0 S S' [i same] E mE.
 by rewrite !encoded; apply: (closeN y c c0) => //; exists i => j ji; rewrite same.

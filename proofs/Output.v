@@ -46,7 +46,7 @@ Theorem calibrated_hides noise (Delta epsilon : R) w w' : calibrated noise Delta
   norm (w - w') <= Delta -> close epsilon 0 (shifted noise w) (shifted noise w').
 Proof.
 have invariant : translation_invariant (lebesgue R d) by move=> v E; exact: lebesgue_translation.
-move=> [b b0 [[[_ [c c0 density]] scale]|[[_ independent] scale]]] near; apply: close_weaken scale _.
+move=> [b b0 [[[_ [c c0 density]] scale]|[[_ independent] scale]]] near; apply: close_weaken scale (lexx _) _.
   exact: (D1 invariant density b0 c0 near).
 by have [_] := D2 b0 w w' independent; apply.
 Qed.

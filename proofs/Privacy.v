@@ -130,11 +130,11 @@ have h2 : ((A - e) * (1 - q) <= (A - e) * (A * (1 - p)))%R by rewrite ler_wpmul2
 rewrite -(ler_pmul2l A0); apply: (@le_by2 _ _ _ _ _ _ _ h1 h2); real_ring R.
 Qed.
 
-Lemma close_weaken P Q (epsilon epsilon' delta : R) : (epsilon <= epsilon')%R ->
-  close epsilon delta P Q -> close epsilon' delta P Q.
+Lemma close_weaken P Q (epsilon epsilon' delta delta' : R) : (epsilon <= epsilon')%R -> (delta <= delta')%R ->
+  close epsilon delta P Q -> close epsilon' delta' P Q.
 Proof.
-move=> le PQ E mE; apply: (le_trans (PQ E mE)); apply: lee_add2r; apply: lee_wpmul2r => //.
-by rewrite lee_fin ler_expR.
+move=> le le' PQ E mE; apply: (le_trans (PQ E mE)); apply: lee_add; last by rewrite lee_fin.
+by apply: lee_wpmul2r => //; rewrite lee_fin ler_expR.
 Qed.
 
 (* How many of 1, ..., n a number y between 0 and n has reached: y itself, up to 1. *)
@@ -404,12 +404,16 @@ have := N3_sequence (curve0 _) close1 (fun y => close2 y _ c0).
 by rewrite addrC subrK add0r.
 Qed.
 
-(* Part 4: what a pure level says below it. *)
-Corollary N3_below (a epsilon : R) : (0 <= epsilon <= a)%R -> private a 0 M ->
-  private epsilon ((expR a - expR epsilon) / (expR a + 1))%R M.
+(* Part 4: the curve of a pure level, below it and from there on. *)
+Corollary N3_below (a epsilon : R) : (0 <= epsilon)%R -> private a 0 M ->
+  private epsilon (Num.max ((expR a - expR epsilon) / (expR a + 1)) 0)%R M.
 Proof.
-move=> below pure S S' adj; apply: pure_curve => //; apply: pure => //.
-by have [i same] := adj; exists i => j /same.
+move=> epsilon0 pure S S' adj; have [below|above] := leP epsilon a; last first.
+  by apply: close_weaken (pure S S' adj); [exact: ltW|rewrite le_maxr lexx orbT].
+have adj' : neighbours S' S by have [i same] := adj; exists i => j /same.
+apply: (@close_weaken _ _ _ _ _ epsilon _ ((expR a - expR epsilon) / (expR a + 1))%R) => //.
+  by rewrite le_maxr lexx.
+by apply: pure_curve (pure _ _ adj) (pure _ _ adj') => //; rewrite epsilon0.
 Qed.
 
 (* A mechanism that reads the rows at the places A alone. *)
@@ -580,10 +584,11 @@ Theorem N3_parallel epsilon d (Y : measurableType d) (M : table -> {measure set 
   in_parallel epsilon M A deltas -> (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M.
 Proof. by move=> /parallel_facts[_ _]; apply. Qed.
 
-(* The page as one theorem: sequences, the curve after pure parts, disjoint rows, what is computed from a release with
-   coins of its own, and what a pure level says below it. *)
+(* The page as one theorem: sequences within a budget, the curve after pure parts, disjoint rows, what is computed from a
+   release with coins of its own, and the curve of a pure level. *)
 Theorem N3 d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) :
-  [/\ forall prices, in_sequence M prices -> private (\sum_(p <- prices) p.1)%R (\sum_(p <- prices) p.2)%R M,
+  [/\ forall prices epsilon delta, in_sequence M prices -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
+        (\sum_(p <- prices) p.2 <= delta)%R -> private epsilon delta M,
       forall prices d' (X : measurableType d') (N : table -> kernel R Y X) (curve : R -> R) epsilon,
         in_sequence M prices -> (forall p, p \in prices -> p.2 = 0%R) -> (forall c, 0 <= curve c)%R ->
         (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
@@ -593,11 +598,11 @@ Theorem N3 d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) :
       forall epsilon delta d' (X : measurableType d') (K : kernel R Y X), (forall S, M S setT = 1) ->
         private epsilon delta M -> forall S S', neighbours S S' -> forall E, measurable E ->
         \int[M S]_y K y E <= (expR epsilon)%:E * (\int[M S']_y K y E) + delta%:E &
-      forall level epsilon, (forall S, M S setT = 1) -> (0 <= epsilon <= level)%R -> private level 0 M ->
-        private epsilon ((expR level - expR epsilon) / (expR level + 1))%R M].
+      forall level epsilon, (forall S, M S setT = 1) -> (0 <= epsilon)%R -> private level 0 M ->
+        private epsilon (Num.max ((expR level - expR epsilon) / (expR level + 1)) 0)%R M].
 Proof.
 split.
-- exact: N3_sequences.
+- move=> prices epsilon delta seqM le le' S S' adj; exact: close_weaken le le' (N3_sequences seqM adj).
 - by move=> *; exact: N3_sequences_pure.
 - by move=> epsilon A deltas top; exact: N3_parallel.
 - by move=> epsilon delta d' X K M1; exact: N3_post_processing.

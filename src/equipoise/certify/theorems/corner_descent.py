@@ -129,7 +129,7 @@ def _fresh_orders(passes: Passes, laws: list[Growth], early: bool, on_the_way: b
 
 
 def _mean_distance(passes: Passes, laws: list[Growth], fixed: bool) -> float:
-    """Return a bound on the mean distance along the way, without a ridge (B2): sums of roots below their integrals."""
+    """Return a bound on the mean distance along the way, without a ridge (C1): sums of roots below their integrals."""
     total = distance = 0.0
     for count in range(passes.count):
         law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
