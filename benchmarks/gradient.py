@@ -1,11 +1,13 @@
 """Noisy gradient descent beside scikit-learn's lbfgs, and what planning takes: exact noise is inside the clock.
 
 python benchmarks/gradient.py [--data FOLDER] [--turns 5] [--largest 100000]
+python benchmarks/gradient.py --products [--turns 5]
 
 Processor time of one core, in one process, medians of fits that alternate. Planning is outside the clock and has lines
 of its own. A process draws its first 20,000 numbers of noise one by one, since loading the compiled loops takes longer;
 they are loaded before the clock starts. A first fit finds modules compiled, as an installation compiles them. Set
-OPENBLAS_NUM_THREADS=1.
+OPENBLAS_NUM_THREADS=1. `--products` measures both products of a pass over large tables with several outputs alone:
+compiled loops, which fits use, beside BLAS, also in single precision, in turns.
 """
 
 import argparse
@@ -26,9 +28,12 @@ from prepared import mnist_ten
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
 import equipoise as eq
+from equipoise.data.view_heights import rows_of_a_view
+from equipoise.data.views import ClippedView, CompiledView
 from equipoise.noise.numbers import loops
 
 CELLS = ((1_000, 100), (10_000, 100), (10_000, 1_000), (100_000, 1_000))
+PRODUCTS = ((60_000, 784, 10), (60_000, 1_500, 10), (464_809, 54, 7))
 RATIO = 8.0
 MNIST_SECONDS = 12.0
 FIRST_FIT, TEN_PLANS = 0.15, 1.0
@@ -98,12 +103,42 @@ def planning(turns: int) -> tuple[float, float]:
     return first, ten
 
 
+def products(rows: int, columns: int, outputs: int, turns: int) -> None:
+    """Print what both products of a pass take, the least of some turns."""
+    generator = np.random.default_rng(0)
+    X, weights = generator.random((rows, columns)), generator.random((columns, outputs))
+    slopes, height = generator.random((outputs, rows)), rows_of_a_view(columns)
+
+    def a_pass(kind: type[ClippedView], table: NDArray[Any]) -> None:
+        first, second = weights.astype(table.dtype), slopes.astype(table.dtype)
+        for start in range(0, rows, height):
+            part = table[start : start + height]
+            if table.dtype == np.float64:
+                view = kind(part, np.ones(len(part)), 0.0)
+                view @ first, second[:, start : start + height] @ view
+            else:
+                part @ first, second[:, start : start + height] @ part
+
+    single = X.astype(np.float32)
+    ways = [(CompiledView, X), (ClippedView, X), (ClippedView, single)]
+    a_pass(*ways[0])
+    found = [[seconds(lambda k=kind, t=table: a_pass(k, t)) for kind, table in ways] for _ in range(turns)]
+    loop, blas, half = (1000 * min(column) for column in zip(*found, strict=True))
+    print(f"| {rows:,} x {columns:,}, {outputs} outputs | {loop:.0f} ms | {blas:.0f} ms | {half:.0f} ms |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--largest", type=int, default=100_000, help="the most rows of a made table")
+    parser.add_argument("--products", action="store_true", help="measure the products of a pass alone")
     given = parser.parse_args()
+    if given.products:
+        print("| table | compiled | BLAS | BLAS, single precision |\n|---|---|---|---|")
+        for shape in PRODUCTS:
+            products(*shape, given.turns)
+        return
     warnings.simplefilter("ignore")
     loops()
     print("| table | steps | fit | scikit-learn's lbfgs | ratio | goal |\n|---|---|---|---|---|---|")

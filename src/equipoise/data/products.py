@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from equipoise.data.rows import Array, ClippedView, SparseRows, inspected
+from equipoise.data.rows import Array, SparseRows, inspected
+from equipoise.data.views import ClippedView
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain
 

@@ -4,9 +4,8 @@ A dense table of doubles is not copied: what is kept besides it is one factor a 
 where those take little memory, else block by block in one reusable buffer.
 """
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,8 @@ from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
-from equipoise.data.view_heights import KEPT_DOUBLES, rows_of_a_product, rows_of_a_view
+from equipoise.data.view_heights import COMPILED, KEPT_DOUBLES, rows_of_a_view
+from equipoise.data.views import ClippedView, CompiledView, Repaired
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
@@ -142,88 +142,14 @@ class RowSource(ABC):
 
     def predictions(self, weights: Array) -> Array:
         """Return every row times the weights, a vector or a matrix with one column an output."""
-        result = np.empty((self.n_samples, *weights.shape[1:]))
-        for block, where in self.views():
-            result[where] = block @ weights
-        return result
+        return _predictions(self.views(), weights, self.n_samples)
 
 
-class Repaired(NamedTuple):
-    """Rows of a block that hold what no factor can clip: their places in it, and what stands for them."""
-
-    places: NDArray[np.intp]
-    rows: Array
-
-
-class ClippedView:
-    """A block of the table as it is, which is clipped and given its constant column in the products it takes part in.
-
-    Every row has its product by the same arithmetic, whatever the other rows hold (P1): the block is multiplied as it
-    is, and a repaired row's product is put in afterwards.
-
-    Examples
-    --------
-    >>> view = ClippedView(np.array([[3.0, 4.0]]), np.array([0.2]), intercept=0.5)
-    >>> (view @ np.array([1.0, 0.0, 2.0])).tolist(), (np.array([10.0]) @ view).tolist()
-    ([1.6], [6.0, 8.0, 5.0])
-    """
-
-    # NumPy leaves products with this class to it.
-    __array_ufunc__ = None
-
-    def __init__(self, table: NDArray[Any], factors: Array, intercept: float, repaired: Repaired | None = None) -> None:
-        self._table = table
-        self._factors = factors
-        self._intercept = intercept
-        self._repaired = repaired
-
-    def __matmul__(self, weights: Array) -> Array:
-        """Return every row times the weights."""
-        count = self._table.shape[1]
-        product, matrix = np.empty((len(self._table), *weights.shape[1:])), np.ascontiguousarray(weights[:count])
-        for part in self._parts(math.prod(weights.shape[1:])):
-            np.matmul(self._table[part], matrix, out=product[part])
-        product *= self._factors if product.ndim == 1 else self._factors[:, None]
-        if self._repaired is not None:
-            product[self._repaired.places] = _one_by_one(self._repaired.rows, weights[:count])
-        if self._intercept > 0:
-            product += self._intercept * weights[count]
-        return product
-
-    def __rmatmul__(self, slopes: Array) -> Array:
-        """Return the rows added up with these slopes, one set of slopes an output."""
-        scaled, table = slopes * self._factors, self._table
-        if self._repaired is not None:
-            # Nothing times NaN is NaN: in a sum over rows the repaired ones must stand in their places.
-            table = np.array(table, dtype=np.float64)
-            table[self._repaired.places] = self._repaired.rows
-            scaled[..., self._repaired.places] = slopes[..., self._repaired.places]
-        count = table.shape[1]
-        sums = np.empty((*slopes.shape[:-1], count + (self._intercept > 0)))
-        first, *others = self._parts(math.prod(slopes.shape[:-1]))
-        np.matmul(scaled[..., first], table[first], out=sums[..., :count])
-        for part in others:
-            sums[..., :count] += scaled[..., part] @ table[part]
-        if self._intercept > 0:
-            sums[..., count] = self._intercept * slopes.sum(axis=-1)
-        return sums
-
-    def _parts(self, outputs: int) -> list[slice]:
-        """Return the rows that are multiplied at a time, by the view's shape alone."""
-        height = rows_of_a_product(self._table.shape[1], outputs)
-        # No row at all is one part.
-        return [slice(start, start + height) for start in range(0, max(1, len(self._table)), height)]
-
-
-def _one_by_one(rows: Array, weights: Array) -> Array:
-    """Return a few rows times the weights, each added up column by column.
-
-    How a matrix product rounds may depend on how many rows it has, and here that number depends on values.
-    """
-    if weights.ndim == 1:
-        product: Array = np.add.accumulate(rows * weights, axis=1)[:, -1]
-        return product
-    return np.stack([_one_by_one(rows, column) for column in weights.T], axis=1)
+def _predictions(blocks: Iterable[tuple[Any, slice]], weights: Array, count: int) -> Array:
+    result = np.empty((count, *weights.shape[1:]))
+    for block, where in blocks:
+        result[where] = block @ weights
+    return result
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
@@ -259,6 +185,10 @@ class Rows(RowSource):
         # Other numbers become doubles once, or where they are many once a view, for both products of a pass.
         self._converts = isinstance(matrix, np.ndarray) and matrix.dtype != np.float64
         self._doubles: Array | None = None
+        # Loops want the entries of a row one after the other, as those that are converted lie.
+        large = isinstance(matrix, np.ndarray) and matrix.size >= COMPILED
+        lies = self._converts or (isinstance(matrix, np.ndarray) and matrix.flags.c_contiguous)
+        self._view = CompiledView if large and lies else ClippedView
         for start in range(0, self.n_samples, BLOCK_ROWS):
             factors, repaired = inspected(matrix[start : start + BLOCK_ROWS], domain)
             self._factors[start : start + BLOCK_ROWS] = factors
@@ -283,7 +213,15 @@ class Rows(RowSource):
         return block
 
     def views(self) -> Iterator[tuple[Any, slice]]:
-        """Yield views of the table, all of one kind: what one row holds must not move another's product (P1).
+        """Yield views of the table, all of one kind: what one row holds must not move another's product (P1)."""
+        yield from self._views(self._view)
+
+    def predictions(self, weights: Array) -> Array:
+        """Return every row times the weights, by the arithmetic that new rows meet (`products`), to the last bit."""
+        return _predictions(self._views(ClippedView), weights, self.n_samples)
+
+    def _views(self, kind: type[ClippedView]) -> Iterator[tuple[Any, slice]]:
+        """Yield views of one kind.
 
         A view is a part of a block that stays in the cache until its second product, and its rows pass fewer additions
         than a block's (A4). Where many numbers had to be converted, the next view overwrites it.
@@ -301,7 +239,7 @@ class Rows(RowSource):
             elif self._doubles is not None:
                 np.copyto(self._doubles[: len(table)], table, casting="unsafe")
                 table = self._doubles[: len(table)]
-            yield ClippedView(table, self._factors[where], self._intercept, self._repaired_in(where)), where
+            yield kind(table, self._factors[where], self._intercept, self._repaired_in(where)), where
 
     def _repaired_in(self, where: slice) -> Repaired | None:
         """Return the repaired rows among those of a view."""

@@ -10,6 +10,9 @@ SMALL_PRODUCT = 10**6
 # Tables of at most so many numbers, 8 MiB of doubles, are converted once for all passes of a fit; of larger ones single
 # precision is the quicker to fetch, and a part of it is converted in the cache.
 KEPT_DOUBLES = 2**20
+# Tables of at least so many numbers, 128 MiB of doubles, are multiplied with several outputs by compiled loops, which
+# take half the time of BLAS, and a third of a second to load.
+COMPILED = 2**24
 
 
 def rows_of_a_view(columns: int) -> int:
