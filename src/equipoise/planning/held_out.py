@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
-from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut
+from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut, Looked
 from equipoise.errors import InvalidParameter
 from equipoise.planning.evaluation import further_noise, further_words, noise_on_counts
 from equipoise.planning.issue import checked, issue
@@ -97,8 +97,11 @@ def require_told(plan: Certificate) -> None:
     """Refuse an evaluation of which nothing could be told, by the same rule: it would be paid for all the same."""
     counts = counts_of(plan)
     if known_within(counts) >= 0.5:
-        found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}")
-        remedy = f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
+        left, remedy = "", f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
+        if isinstance(plan.claim, Looked):
+            left = f", which is what look leaves of {plan.claim.budget.epsilon:g}"
+            remedy = f"pass a smaller look, such as look=0.1, or none; or {remedy}"
+        found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}{left}")
         raise InvalidParameter("rows that can tell something at this budget", found, remedy)
 
 
