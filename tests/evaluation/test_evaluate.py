@@ -12,6 +12,7 @@ import scipy
 
 import equipoise as eq
 from equipoise.artifact.findings import inspect
+from equipoise.cli.evaluate import lines_of
 from equipoise.errors import (
     EquipoiseError,
     InvalidData,
@@ -173,6 +174,9 @@ def test_rows_are_counted_by_the_levels_of_a_column(rule):
     assert found.figures([1]).accuracy.value == pytest.approx(
         np.mean((model.predict(rows[HELD].drop(columns="ill")) == rows["ill"][HELD])[own[HELD] == "m"]), abs=1e-6
     )
+    lines = "\n".join(lines_of(found))
+    assert "  sex f: accuracy " in lines
+    assert f"\n  {'sex other' if rule == 'other' else 'sex x'}: accuracy " in lines
     for groups in (["f"], [7], [-1], [], "f", 1):
         with pytest.raises(InvalidParameter, match="choose from 0 for 'f', 1 for 'm'"):
             found.figures(groups)
@@ -294,6 +298,14 @@ def test_what_cannot_be_evaluated_is_refused_before_the_spend(case, model, monke
     call, error = REFUSED[case]
     with pytest.raises(error):
         call(model)
+
+
+def test_a_refusal_names_what_to_do(model):
+    with pytest.raises(InvalidData, match="to do: pass y"):
+        eq.evaluate(model, ROWS[HELD], epsilon=1.0)
+    for look, words in ((0.999999, "what look leaves of 1.*look=0.1"), (1 - 1e-13, "look=0.1"), (1e-12, "look=0.1")):
+        with pytest.raises(InvalidParameter, match=words):
+            eq.evaluate(model, ROWS[HELD], LABELS[HELD], epsilon=1.0, look=look)
 
 
 def test_classes_that_were_found_in_rows_make_an_evaluation_conditional_too():

@@ -186,6 +186,67 @@ def test_a_pair_costs_what_its_dearer_part_does_in_every_currency(epsilon, delta
     assert currency_named("basic").price(pair) == currency_named("basic").price_of_budget(eq.Budget(epsilon, delta))
 
 
+# A training that spends its delta, and counts in a book that is not kept in sums: pure noise would cost it many times.
+DESCENT = {"epsilon": 1.0, "delta": 1e-6, "domain": DOMAIN, "passes": 2}
+
+
+@pytest.mark.parametrize(("currency", "most"), [("zcdp", 1.1), ("gaussian", 1.1), (None, 1.7)])
+def test_counts_of_held_out_rows_are_not_what_a_book_of_curves_is_spent_on(currency, most):
+    # A stranger found that an account of (3, 1e-5) admitted ten of these trainings, and two with held-out rows.
+    with eq.account(epsilon=3.0, delta=1e-5, currency=currency) as account:
+        plan = plan_held_out(eq.NoisySGDClassifier(**DESCENT), 0.2, "", 5000, 3)
+        price = currency_named(account._allowance.currency).price
+        assert price(plan.claim).amount <= most * float(price(plan.claim.of[1]).amount)
+        assert (plan.claim.of[0].law, plan.verify()) == ("gaussian", ())
+        assert account._allowance.limit.amount > 6 * price(plan.claim).amount
+    assert "laplace noise would be quieter" in plan.explain()
+
+
+def test_counts_have_the_quietest_noise_where_it_costs_no_more():
+    model = eq.NoisySGDClassifier(**DESCENT)
+
+    def law(n_samples: int = 5000, each: object = model) -> str:
+        return plan_held_out(each, 0.2, "", n_samples, 3).claim.of[0].law
+
+    assert law() == "laplace"
+    with eq.account(epsilon=3.0, delta=1e-5, currency="basic"):
+        assert law() == "laplace"
+    with eq.account(epsilon=3.0, delta=1e-5, currency="zcdp"):
+        # With louder noise nothing could be told of so few.
+        assert (law(), law(160)) == ("gaussian", "laplace")
+        assert law(5000, eq.LogisticRegression(1.0, domain=DOMAIN)) == "laplace"
+        assert law(5000, eq.LogisticRegression(1.0, 1e-6, DOMAIN, mechanism="laplace")) == "laplace"
+
+
+def test_a_ledger_that_counts_curves_has_counts_that_cost_what_the_training_does(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    for name, currency in (("curves", "zcdp"), ("sums", "basic")):
+        eq.Ledger(name).create(eq.Budget(3.0, 1e-5), currency)
+    labels = np.tile(LABELS, 5)
+    rows, found = np.tile(ROWS, (5, 1)), {}
+    for name in ("curves", "sums"):
+        model = eq.NoisySGDClassifier(**DESCENT, ledger=name)
+        found[name] = eq.train_and_evaluate(model, rows, labels, n_samples=4500)
+        assert found[name].certificate.verify() == ()
+        assert found[name].accuracy.told
+    assert [each.counts.law for each in found.values()] == ["gaussian", "laplace"]
+
+
+def test_a_refusal_names_the_counts_where_they_are_the_dear_part(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    eq.Ledger("held").create(eq.Budget(0.6, 1e-6), "basic")
+    plan = plan_held_out(eq.NoisySGDClassifier(**DESCENT), 0.2, "", 5000, 3)
+    with pytest.raises(Overdraft) as refused:
+        eq.Ledger("held").would_admit(plan)
+    assert "hold nothing out" not in str(refused.value)
+    eq.Ledger("curves").create(eq.Budget(1.0, 1e-6), "zcdp")
+    words = r"to do: hold nothing out: counts of held-out rows.* the training alone 0\.0"
+    with pytest.raises(Overdraft, match=words):
+        eq.Ledger("curves").would_admit(plan)
+    with eq.account(epsilon=1.0, delta=1e-6, currency="zcdp") as account, pytest.raises(Overdraft, match=words):
+        account._book.admit(plan)
+
+
 def test_an_account_counts_both_once():
     with eq.account(epsilon=1.0) as account:
         eq.train_and_evaluate(eq.LogisticRegression(1.0, domain=DOMAIN), ROWS, LABELS)

@@ -199,6 +199,17 @@ def first_of_groups(evaluation: "Evaluation") -> "list[tuple[str, str, Figure]]"
     return found
 
 
+def _named(by: str, group: str) -> str:
+    """Return the name of a group with its column; groups of no level, such as all others, have it in theirs.
+
+    Examples
+    --------
+    >>> _named("sex", "f"), _named("sex", "sex other")
+    ('sex f', 'sex other')
+    """
+    return group if group in (f"{by} other", f"{by} missing") else f"{by} {group}"
+
+
 def _further(claim: "EvaluationClaim") -> str:
     more = claim.further_noise
     return f", {more.dimension} more of scale {more.scale:.4g}" if more else ""
@@ -225,7 +236,10 @@ def lines_of(evaluation: "Evaluation", declared: bool = False) -> list[str]:
         *([f"  {DECLARED}"] if declared else []),
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
         *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
-        *(f"  {claim.cells.by} {group}: {told(name, figure)}" for group, name, figure in first_of_groups(evaluation)),
+        *(
+            f"  {_named(claim.cells.by, group)}: {told(name, figure)}"
+            for group, name, figure in first_of_groups(evaluation)
+        ),
         f"  about release {claim.release}",
         *(f"  mind: {line}" for line in hardly_any(bought.claim.budget)),
     ]

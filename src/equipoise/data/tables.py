@@ -217,7 +217,7 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
     array([0, 1, 1])
     """
     if y is None:
-        raise InvalidData("a target", "requires y to be passed, but the target y is None", "call fit(X, y)")
+        raise InvalidData("a target", "requires y to be passed, but the target y is None", "pass y as well")
     target = _target(y)
     if len(target.shape) == 2 and target.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."

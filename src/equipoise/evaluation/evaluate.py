@@ -136,7 +136,7 @@ def evaluate(
     noise = noise_on_counts(rest, found.further)
     cells = replace(found.cells(terms.n_samples, noise), bins_from=_id_of(first))
     # What no figure could follow from is not worth a spend.
-    require_figures(cells, terms.n_samples, noise)
+    require_figures(cells, terms.n_samples, noise, look)
     certificate = issue_evaluation(
         EvaluationRequest(terms, asked, found.release, found.digest, cells, bool(found.classes), before)
     )
@@ -164,7 +164,7 @@ def _looking(look: float, found: Evaluated, n_samples: int, budget: Budget) -> t
     first, rest = spent_on(budget, share)
     noise = noise_on_counts(first)
     cells = found.cells(n_samples, noise)
-    require_figures(cells, n_samples, noise)
+    require_figures(cells, n_samples, noise, look)
     return Look(share, cells), rest
 
 

@@ -35,6 +35,8 @@ class Figure:
         that tells nothing, and neither does one that holds it because of what bins hide.
     clipped : bool
         Whether it can be less than `least`, and is then reported as that.
+    capped : bool
+        Whether a row could add more than `greatest` to a mean, and counts as that: the figure is that of such rows.
     reckoned : pair of float, or none, optional
         By which deviations of sampling and noise the `verdict` reckons, where the two of the estimate rest on counts
         that noise may have drowned: those that follow from public facts. Empty where none do; by default the two above.
@@ -59,6 +61,8 @@ class Figure:
     cannot be told from so few bins, which hide up to 0.25 on either side; more rows or epsilon make more
     >>> print(Figure(-0.9, -1.0, -0.6, sampling=0.1, noise=0.02, least=-1.0, clipped=True))
     -0.9 [-1, -0.6] (sampling 0.1, noise 0.02; what is below -1 reads -1)
+    >>> print(Figure(0.32, 0.29, 0.38, sampling=0.009, noise=0.005, greatest=5.46, bins=0.03, capped=True))
+    0.32 [0.29, 0.38] (sampling 0.009, noise 0.005, bins 0.03; no row counts as more than 5.46)
     """
 
     value: float
@@ -71,6 +75,7 @@ class Figure:
     bins: float = 0.0
     guessing: float = math.inf
     clipped: bool = field(default=False, kw_only=True)
+    capped: bool = field(default=False, kw_only=True)
     reckoned: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     @property
@@ -96,6 +101,8 @@ class Figure:
     @property
     def words(self) -> str:
         """What is to be said beside the numbers, of an end that stands for all beyond it."""
+        if self.capped:
+            return f"no row counts as more than {self.greatest:.3g}"
         return f"what is below {self.least:g} reads {self.least:g}" if self._at_its_least else ""
 
     @property

@@ -115,10 +115,14 @@ def _counts_in(claim: EvaluationClaim) -> NDArray[np.int64]:
     return np.array(claim.released, dtype=np.int64)
 
 
-def require_figures(cells: Cells, n_samples: int, noise: Noise) -> None:
-    """Refuse a plan whose counts no figure could follow from, with the loudest noise that any of them has."""
+def require_figures(cells: Cells, n_samples: int, noise: Noise, look: float | None = None) -> None:
+    """Refuse a plan whose counts no figure could follow from, with the loudest noise that any of them has.
+
+    `look` is the share of the budget that a first look has, where there is one: either of the two may have too little.
+    """
+    instead = "" if look is None else "pass another look, such as look=0.1, "
     for fault in faults_of(cells, n_samples, (further_noise(noise, cells) or noise).scale):
-        remedy = "scale the target, pass a larger epsilon, or ask for less"
+        remedy = f"{instead or 'scale the target, '}pass a larger epsilon, or ask for less"
         raise InvalidParameter("an evaluation from which figures follow", fault, remedy)
 
 

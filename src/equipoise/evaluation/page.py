@@ -160,6 +160,7 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
         return (right, balanced, announced, *_of_true_shares(figures))
     recall, false_positive_rate, precision = (_shown(figure, share=True) for figure in figures.decided)
     no, yes = labels
+    least = [f"{each:.2g}" for each in figures.least_scores]
     return (
         right,
         balanced,
@@ -173,7 +174,8 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
         Line(
             "log loss",
             _shown(figures.log_loss),
-            "the mean of -log of the true class's score, none beyond the middle of an outermost bin; less is better",
+            f"the mean of -log of the true class's score, which counts as no less than {least[0]} of a {no} and "
+            f"{least[1]} of a {yes}; less is better",
         ),
         Line(
             f"AUC of scores in {figures.bins} bins",
@@ -187,9 +189,10 @@ def _of_true_shares(figures: SeveralClasses) -> tuple[Line, ...]:
     """Return what follows from counts by the true class's share, where there are any."""
     if figures.brier is None or figures.log_loss is None:
         return ()
+    cost = f"the mean of -log of the true class's score, which counts as no less than {figures.least_share:.2g}"
     return (
         Line("Brier score", _shown(figures.brier), "the squared distances of all scores from the truth, in the mean"),
-        Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
+        Line("log loss", _shown(figures.log_loss), f"{cost}; less is better"),
     )
 
 

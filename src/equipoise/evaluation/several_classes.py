@@ -64,7 +64,7 @@ class SeveralClasses:
     >>> figures.recall.value.round(3)
     array([0.91 , 0.921, 0.935])
     >>> print(figures.log_loss)
-    0.478 [0.2363, 0.829] (sampling 0.0053, noise 0.0086, bins 0.28)
+    0.478 [0.2363, 0.829] (sampling 0.0053, noise 0.0086, bins 0.28; no row counts as more than 3)
     """
 
     def __init__(
@@ -170,17 +170,22 @@ class SeveralClasses:
     def log_loss(self) -> Figure | None:
         """The mean of ``-log`` of the true class's share; None where rows were not counted by it.
 
-        A share is taken to be at least half of the lowest edge, and at least `LEAST_SCORE`.
+        A share counts as no less than `least_share`: what a row costs has no bound.
         """
         if self.true_shares is None:
             return None
-        edges = self.true_shares.edges
-        ends = np.array([0.5 * edges[0], *edges, 1.0])
+        least = self.least_share
+        ends = np.array([least, *self.true_shares.edges, 1.0])
         scores = (ends[1:], 0.5 * (ends[:-1] + ends[1:]), ends[:-1])
-        lowest, middle, highest = (-np.log(np.maximum(each, LEAST_SCORE)) for each in scores)
+        lowest, middle, highest = (0.0 - np.log(np.maximum(each, least)) for each in scores)
         everywhere = np.ones(self.true_shares.counts.shape, dtype=bool)
         found = mean_between(self.true_shares, (lowest, middle, highest), everywhere)
-        return replace(found, guessing=math.log(self.classes))
+        return replace(found, guessing=math.log(self.classes), capped=True)
+
+    @property
+    def least_share(self) -> float:
+        """What the share of the true class counts as at least in `log_loss`: half of the lowest edge."""
+        return LEAST_SCORE if self.true_shares is None else max(0.5 * self.true_shares.edges[0], LEAST_SCORE)
 
     @cached_property
     def brier(self) -> Figure | None:

@@ -35,7 +35,8 @@ class TwoClasses:
     Class 1 is predicted from a threshold on, and thresholds are the public edges of bins: curves exist there only.
     Accuracy, balanced accuracy and the confusion matrix are at the edge nearest to a half. The value of the area, of
     log loss, Brier score and calibration is that of scores at the middles of their bins; intervals hold the figure of
-    the scores themselves, wherever in their bins they lie, and say in `bins` how much longer that makes them.
+    the scores themselves, wherever in their bins they lie, and say in `bins` how much longer that makes them. Log loss
+    alone is not quite that: no row counts as more than the middle of an outermost bin costs.
 
     Examples
     --------
@@ -199,8 +200,9 @@ class TwoClasses:
         lowest, middle, highest = (np.stack([-each, 1.0 - each]) for each in scores)
         return mean_between(self.counts, (lowest, middle, highest), self._all)
 
-    def _loss(self, losses: Callable[[Array], Array], ends: Array, guessing: float) -> Figure:
+    def _loss(self, losses: Callable[[Array], Array], guessing: float) -> Figure:
         """Return the mean of losses of the true class's score, which lies between the ends of its bin."""
+        ends = self.ends
         below, middle, above_it = (losses(np.stack([1.0 - each, each])) for each in (ends[:-1], self.middles, ends[1:]))
         sides = np.minimum(below, above_it), middle, np.maximum(below, above_it)
         return replace(mean_between(self.counts, sides, self._all), guessing=guessing)
@@ -208,14 +210,22 @@ class TwoClasses:
     @cached_property
     def brier(self) -> Figure:
         """The mean squared distance between score and class."""
-        return self._loss(lambda scores: (1.0 - scores) ** 2, self.ends, 0.25)
+        return self._loss(lambda scores: (1.0 - scores) ** 2, 0.25)
 
     @cached_property
     def log_loss(self) -> Figure:
-        """The mean of ``-log`` of the score of the true class.
+        """The mean of ``-log`` of the score of the true class, which counts as no less than `least_scores`.
 
-        A score beyond the middle of an outermost bin counts as that middle, and none as less than `LEAST_SCORE`: one of
-        0, which large weights give, would cost without end.
+        What a row costs has no bound, and counts have bins: a row in the outermost bin on the wrong side costs what the
+        middle of that bin does, at most. So the mean is no larger than without, and on the right side, where a row
+        costs between 0 and what the edge does, nothing is cut off.
         """
-        ends = np.clip(self.ends, self.middles[0], self.middles[-1])
-        return self._loss(lambda scores: -np.log(np.maximum(scores, LEAST_SCORE)), ends, math.log(2.0))
+        least = np.array(self.least_scores)[:, None]
+        found = self._loss(lambda scores: 0.0 - np.log(np.maximum(scores, least)), math.log(2.0))
+        return replace(found, capped=True)
+
+    @property
+    def least_scores(self) -> tuple[float, float]:
+        """What the score of the true class counts as at least in `log_loss`, of rows of either class."""
+        first, second = max(1.0 - self.middles[-1], LEAST_SCORE), max(self.middles[0], LEAST_SCORE)
+        return float(first), float(second)

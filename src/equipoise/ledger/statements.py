@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.folder import CERTIFICATE, MODEL, manifest_of
 from equipoise.certify.record import canonical
 from equipoise.errors import Overdraft
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
-from equipoise.ledger.currencies import Amount
+from equipoise.ledger.currencies import Amount, Currency
 from equipoise.ledger.currencies.base import NOTHING, shown, text_of
 from equipoise.ledger.names import is_about
 from equipoise.ledger.walk import Walk
@@ -68,6 +70,28 @@ def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
     return Amount(max(left.amount, Decimal(0)), whole.delta)
 
 
+def dear_counts(claim: Claim, currency: Currency) -> str:
+    """Return what to do where counts of held-out rows cost twice what the training on the others does; else nothing.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> from equipoise.evaluation.held_out import plan_held_out
+    >>> from equipoise.ledger.currencies import currency_named
+    >>> model = eq.LogisticRegression(1.0, 1e-6, mechanism="gaussian", domain=eq.Domain(1.0, classes=(0, 1)))
+    >>> pair = plan_held_out(model, n_samples=1000, n_features=3).claim
+    >>> dear_counts(pair, currency_named("basic")), dear_counts(pair, currency_named("gaussian"))[:66]
+    ('', 'hold nothing out: counts of held-out rows are what costs this much')
+    """
+    if not isinstance(claim, HeldOut):
+        return ""
+    counts, training = (currency.price(part).amount for part in claim.of)
+    if counts < 2 * training:
+        return ""
+    alone = f"counts of held-out rows are what costs this much, and the training alone {float(training):.6g}"
+    return f"hold nothing out: {alone}; or "
+
+
 def overdraft(dataset: str, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
     """Return the error of a spend that costs more than a dataset has left."""
     left, limit = walk.limit - walk.spent, balance_after(walk).limit
@@ -78,6 +102,7 @@ def overdraft(dataset: str, walk: Walk, cost: Amount, certificate: Certificate) 
         found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
         found = f"{found} of {text_of(walk.limit.amount)} and {text_of(walk.limit.delta)}"
     remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+    remedy = f"{dear_counts(certificate.claim, walk.currency)}{remedy}"
     return Overdraft(asked, found, remedy)
 
 

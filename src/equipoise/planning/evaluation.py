@@ -38,15 +38,26 @@ SHARE_OF_ROWS = 1 / 16
 def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
     """Return the quietest noise on one count that meets a budget; the law that a pure one has comes first of equals.
 
-    With `further` counts, by the true class's share or by the target, their noise, `FURTHER` times as much, is paid for
-    as well.
-
     Examples
     --------
     >>> noise_on_counts(Budget(0.5)).law, round(noise_on_counts(Budget(0.5)).scale, 9)
     ('laplace', 4.0)
     >>> noise_on_counts(Budget(0.01, 0.01)).law
     'gaussian'
+    """
+    return noises_on_counts(budget, further)[0]
+
+
+def noises_on_counts(budget: Budget, further: bool = False) -> list[Noise]:
+    """Return the noise on one count that meets a budget, of every law that can, the quietest first.
+
+    With `further` counts, by the true class's share or by the target, their noise, `FURTHER` times as much, is paid for
+    as well.
+
+    Examples
+    --------
+    >>> [(noise.law, round(noise.scale, 2)) for noise in noises_on_counts(Budget(1.0, 1e-6))]
+    [('laplace', 2.0), ('gaussian', 5.97)]
     """
     moved = MOVED * (1 + 1 / FURTHER) if further else MOVED
     scales = ((law, known(law).scale_for(moved, 2, budget)) for law in LAWS)
@@ -55,7 +66,7 @@ def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
     if not drawable:
         asked = f"an evaluation for epsilon={budget.epsilon:g}, delta={budget.delta:g}"
         raise BudgetImpossible(asked, "a budget that no noise meets", "pass an epsilon between 0.01 and 10")
-    return min(drawable, key=deviation_of)
+    return sorted(drawable, key=deviation_of)
 
 
 def further_noise(noise: Noise, cells: Cells) -> Noise | None:

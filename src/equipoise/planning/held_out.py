@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
-from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut
+from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut, Looked
 from equipoise.errors import InvalidParameter
 from equipoise.planning.evaluation import further_noise, further_words, noise_on_counts
 from equipoise.planning.issue import checked, issue
@@ -97,8 +97,11 @@ def require_told(plan: Certificate) -> None:
     """Refuse an evaluation of which nothing could be told, by the same rule: it would be paid for all the same."""
     counts = counts_of(plan)
     if known_within(counts) >= 0.5:
-        found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}")
-        remedy = f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
+        left, remedy = "", f"evaluate on {_enough(counts)} rows or more, or pass a larger epsilon"
+        if isinstance(plan.claim, Looked):
+            left = f", which is what look leaves of {plan.claim.budget.epsilon:g}"
+            remedy = f"pass a smaller look, such as look=0.1, or none; or {remedy}"
+        found = _too_few(counts, f"{counts.n_samples} rows for epsilon {counts.budget.epsilon:g}{left}")
         raise InvalidParameter("rows that can tell something at this budget", found, remedy)
 
 
@@ -114,7 +117,7 @@ def _enough(counts: Evaluation) -> int:
 
 
 @remembered(most=1024)
-def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
+def issue_held_out(training: Request, rows: int, cells: Cells, noise: Noise | None = None) -> Certificate:
     """Return the one certificate of a training and of counts of so many further rows, each for the whole budget.
 
     A replaced row lies in one part, so that the larger of the two costs is that of both (N3).
@@ -127,6 +130,8 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
         How many are held out.
     cells : Cells
         What the cells would be for weights of length 1: the edges follow from the weights that are released.
+    noise : Noise, optional
+        The noise on one count; by default the quietest for the budget.
 
     Examples
     --------
@@ -136,10 +141,11 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     >>> certificate.n_samples, certificate.epsilon, certificate.verify()
     (1000, 1.0, ())
     """
-    made, one = issue(training), noise_on_counts(training.budget, bool(cells.further))
+    made, quietest = issue(training), noise_on_counts(training.budget, bool(cells.further))
+    one = noise or quietest
     budget = training.budget if one.law == "gaussian" else Budget(training.budget.epsilon)
-    noise = Noise(one.law, one.scale, math.prod(cells.shape))
-    counts = Evaluation(budget, rows, "", "", cells, noise, further_noise=further_noise(one, cells))
+    every = Noise(one.law, one.scale, math.prod(cells.shape))
+    counts = Evaluation(budget, rows, "", "", cells, every, further_noise=further_noise(one, cells))
     claim = HeldOut(training.budget, training.n_samples + rows, (counts, made.claim))
     checked(claim)
     terms, notes = replace(made.terms, n_samples=claim.n_samples), Notes.of(made)
@@ -147,19 +153,24 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     noted = replace(
         notes,
         claim=(*notes.claim, released),
-        sections=(_dealt(training.n_samples, counts, training.public_seed), *notes.sections),
+        sections=(_dealt(training.n_samples, counts, training.public_seed, quietest), *notes.sections),
         caveats=caveats_of(terms, claim),
     )
     return Certificate.seal(terms, claim, noted.plain())
 
 
-def _dealt(trained: int, counts: Evaluation, public_seed: int) -> Section:
+def _dealt(trained: int, counts: Evaluation, public_seed: int, quietest: Noise) -> Section:
+    louder = (
+        f"- {quietest.law} noise would be quieter, a standard deviation of {deviation_of(quietest):.6g} rows, but in "
+        "the currency of the ledger or account both together would then cost twice as much, or more",
+    )
     return "Which rows?", (
         f"- of {trained + counts.n_samples} places, counted before anything is left out, {counts.n_samples} are held "
         f"out by a public permutation (public seed {public_seed}); the training reads the other {trained} alone",
         "- a replaced row lies in one of the two parts, so that both together cost what the dearer one does (N3)",
         f"- held-out rows are counted by what the released model says of them, with {counts.law} noise of scale "
         f"{counts.scale:.6g} on every count, a standard deviation of {deviation_of(counts.noise):.6g} rows (N4)",
+        *(() if quietest.law == counts.law else louder),
         f"- {worth(counts)}",
         *further_words(counts),
     )

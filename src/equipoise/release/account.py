@@ -231,6 +231,19 @@ def inside() -> bool:
     return Book.found() is not None
 
 
+def currency() -> str | None:
+    """Return the currency of the account that would count a fit of this process now, None outside of every account.
+
+    Examples
+    --------
+    >>> with account(epsilon=3.0, delta=1e-6):
+    ...     print(currency())
+    renyi:13
+    """
+    book = next((each for each in (Book.near(), Book.inherited()) if each is not None and each.open), None)
+    return None if book is None else book.allowance.currency
+
+
 def admit(certificate: Certificate, ledger: str | None) -> None:
     """Count a release in the account that is open, before a row is read; outside of all, say once that nobody counts.
 

@@ -337,6 +337,10 @@ def _releases(connection: sqlite3.Connection) -> tuple[CountedRelease, ...]:
 
 
 def _overdraft(certificate: Certificate, allowance: Allowance, cost: Amount, left: Amount, fits: int) -> Overdraft:
+    # The ledger's room loads the database toolkit, which nobody needs who opens no account.
+    from equipoise.ledger.currencies import currency_named
+    from equipoise.ledger.statements import dear_counts
+
     amount, delta = (f"{float(part):.12g}" for part in (left.amount, left.delta))
     asked = f"a fit of epsilon={certificate.epsilon:g}, delta={certificate.delta:g} in this account"
     if allowance.currency == "basic":
@@ -350,6 +354,7 @@ def _overdraft(certificate: Certificate, allowance: Allowance, cost: Amount, lef
         "lower epsilon and delta, or stop; to choose parameters use eq.PrivateGridSearch, which pays for its whole "
         "search once. Nothing was read and nothing was spent"
     )
+    remedy = f"{dear_counts(certificate.claim, currency_named(allowance.currency))}{remedy}"
     return Overdraft(asked, found, remedy)
 
 

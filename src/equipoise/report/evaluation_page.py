@@ -296,7 +296,8 @@ def _reading(record: EvaluationRecord) -> str:
         "two classes": "Those of accuracy and of the confusion matrix come from an exact test; the others were tried "
         "on simulated tables, and are measured, not proved. Scores were counted in bins: values of AUC, calibration, "
         "Brier score and log loss are those of scores at the middles of their bins, and intervals hold those of the "
-        "scores themselves, wherever in their bins they lie. A first look (--look) puts bins where scores are.",
+        "scores themselves, wherever in their bins they lie; of log loss with no row counted as more than the middle "
+        "of an outermost bin costs, since it has no bound. A first look (--look) puts bins where scores are.",
         "several classes": "They were tried on simulated tables of three classes, and are measured, not proved. Scores "
         "were counted in bins: intervals of calibration error, Brier score and log loss also hold what rows at the "
         "ends of their bins would give, and that of the Brier score every way in which the scores of classes that are "
