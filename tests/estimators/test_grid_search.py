@@ -19,7 +19,7 @@ from equipoise.data.tables import feature_table, target_column
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.release import carriers, release
-from equipoise.release.carriers import compositions
+from equipoise.release.carriers import choice, compositions
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.carriers.choice import score
 from equipoise.release.job import Carried, Job
@@ -29,6 +29,11 @@ CLASSES = eq.Domain(1.0, classes=(0, 1))
 THREE = eq.Domain(1.0, classes=("a", "b", "c"))
 NUMBERS = eq.Domain(1.0, labels=(0.0, 10.0))
 METHODS = ("chunks", "random-stopping")
+
+
+def wide(high: float, **facts: object) -> eq.Domain:
+    return eq.Domain(1.0, labels=(0.0, 10.0), bounds=(0.0, high), **facts)
+
 
 # Each audit here may be wrong with this probability; they do not draw on the suite's shared rate.
 FAILURE = 1e-6
@@ -158,6 +163,10 @@ def test_values_never_raise(method):
         (lambda: searched(grid={"alpha": [3.0]}), "two candidates"),
         (lambda: searched(grid={"alpha": list(range(1, 100))}), "search over fewer candidates"),
         (lambda: searched(grid={"domain": [NUMBERS, eq.Domain(1.0, labels=(0.0, 9.0))]}), "another in candidate 1"),
+        (lambda: searched(grid={"domain": [wide(20), wide(10)]}), "scaled alike"),
+        (lambda: searched("random-stopping", grid={"domain": [wide(20), wide(10)]}), "scaled alike"),
+        (lambda: searched(grid={"domain": [wide(20), NUMBERS]}), "scaled alike"),
+        (lambda: searched(grid={"domain": [wide(20), wide(20, fill=0.5)]}), "another fill"),
         (lambda: searched(shape=1), "random-stopping"),
         (lambda: searched(mean_runs=3.0), "random-stopping"),
         (lambda: searched(method="both"), "both"),
@@ -186,6 +195,42 @@ def test_a_domain_can_be_searched_over(table):
     model = searched(estimator=eq.Ridge(), grid={"domain": domains}, epsilon=200.0).fit(X, y)
     assert model.best_params_ == {"domain": domains[0]}
     assert "row_norm=0.001" in str(model.certificate_)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"row_norm": 0.2},
+        {"row_sum": 0.2},
+        {"radius": 0.3},
+        {"fill": 0.4},
+        {"bounds": (-2.0, 2.0), "row_norm": 0.2},
+        {"bounds": (-2.0, 2.0), "row_sum": 0.2},
+    ],
+    ids=str,
+)
+def test_every_candidate_is_trained_and_scored_by_the_domain_that_its_claim_names(table, monkeypatch, facts):
+    X, y = table
+    X = np.where(np.arange(len(X))[:, None] % 7 == 0, np.nan, X)
+    bounds = facts.get("bounds")
+    first = eq.Domain(1.0, labels=(0.0, 10.0), bounds=bounds)
+    second = eq.Domain(**{"row_norm": 1.0, "labels": (0.0, 10.0), **facts})
+    trained, scored = [], []
+    chosen = choice.score
+
+    def noted(candidate, job, bound):
+        trained.append(candidate.weights)
+        scored.append(chosen(candidate, job, bound))
+        return scored[-1]
+
+    monkeypatch.setattr(choice, "score", noted)
+    for domains in ([first, second], [second, second], [first, first]):
+        ridge = eq.Ridge(alpha=0.05, mechanism="output")
+        searched(estimator=ridge, grid={"domain": domains}, epsilon=200.0).fit(X, y)
+    # The same rows, the same noise: the second one is what it is beside a candidate of its own domain, and only there.
+    np.testing.assert_array_equal(trained[1], trained[3])
+    assert scored[1] == scored[3]
+    assert np.abs(trained[1] - trained[5]).max() > 1e-3
 
 
 def test_one_spend_is_recorded_before_a_row_is_read(tmp_path, table, monkeypatch):

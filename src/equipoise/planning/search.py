@@ -30,12 +30,18 @@ from equipoise.planning.random_stopping import best_order, gaussian_run, pure_ru
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
 from equipoise.planning.work import remembered
-from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.facts import Budget, Domain
 from equipoise.vocabulary.numbers import plain, require_count, require_number
 
 Method = Literal["chunks", "random-stopping"]
 
 MOST_RUNS = 1e4
+
+# In what domains of candidates may differ.
+ALIKE = (
+    "vary row_norm, row_sum, radius, prevalence and, where there are no bounds, fill of the domain, and nothing else "
+    "in it; rows of other bounds are another search"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,13 +307,20 @@ def _check_candidates(request: SearchRequest, run: Budget) -> None:
             first.domain.labels,
             first.schema,
         ):
-            remedy = "vary row_norm and radius of the domain, and nothing else in it"
-            raise InvalidParameter("candidates that are scored on one target", f"another in candidate {place}", remedy)
+            raise InvalidParameter("candidates that are scored on one target", f"another in candidate {place}", ALIKE)
+        if _scaled_by(asked.domain) != _scaled_by(first.domain):
+            found = f"other bounds, or another fill beside them, in candidate {place}"
+            raise InvalidParameter("candidates whose rows are scaled alike, once for all of them", found, ALIKE)
     bound = require_number("score_bound", request.score_bound, above=0.0, remedy="pass a public bound of a row's loss")
     if first.domain.classes is not None and bound != 1:
         raise InvalidParameter(
             "score_bound=1 for a classifier, whose error counts 0 or 1", f"score_bound={bound!r}", "leave it out"
         )
+
+
+def _scaled_by(domain: Domain) -> object:
+    """Return what rows are scaled by before any candidate sees them; each has its own norm, sum and fill after that."""
+    return None if domain.bounds is None else (domain.bounds, domain.fill)
 
 
 def _check_gaussian(request: SearchRequest, trainings: tuple[Claim, ...], mu: float) -> None:
