@@ -1,6 +1,9 @@
 """Weights from another solver: used where they are good, polished where not, certified as those of fit."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
@@ -133,6 +136,75 @@ def test_the_largest_intercept_neither_raises_nor_warns(table):
     fitted = make("logistic").fit(X, y)
     released = eq.release_solution(np.zeros((1, 4)), make("logistic"), X, y, 1e308)
     np.testing.assert_allclose(released.coef_, fitted.coef_, rtol=0, atol=2 * allowed(fitted))
+
+
+# The same type, and any value: what one of them does, all do.
+VALUES = {
+    "long doubles": [np.full((1, 4), np.longdouble(value)) for value in ("1", "1e4000", "nan")],
+    "lists": [[[value, 1, 1, 1]] for value in (1, 10**3, 10**30, 10**400, 0.5, np.nan, None, "1", [2], 1j)],
+    "lists of numbers": [[value, 1, 1, 1] for value in (1, 10**30, 0.5, None)],
+    "nullable columns": [pd.DataFrame({name: [value] for name in "abcd"}, dtype="Float64") for value in (1.0, None)],
+    "whole numbers": [np.full((1, 4), value, dtype=np.uint64) for value in (1, 2**64 - 1)],
+}
+
+
+@pytest.mark.parametrize("intercept", [1, 10**30, 10**400, np.longdouble("1e4000"), [0.5], [None], np.float32(2)])
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_type_of_weights_decides_and_no_value_raises_or_warns(table, kind, intercept):
+    X, y = table[0], table[1]["logistic"]
+    fitted = make("logistic").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for start in VALUES[kind]:
+            released = eq.release_solution(start, make("logistic"), X, y, intercept)
+            np.testing.assert_allclose(released.coef_, fitted.coef_, rtol=0, atol=2 * allowed(fitted))
+
+
+def test_columns_and_series_are_taken_as_arrays_are(table):
+    X, y = table[0], table[1]["logistic"]
+    solution = make("logistic").fit(X, y)
+    plain = eq.release_solution(solution.coef_, make("logistic"), X, y, solution.intercept_)
+    for given in (
+        pd.Series(solution.coef_[0]),
+        pd.DataFrame(solution.coef_),
+        solution.coef_.tolist(),
+        solution.coef_[0].tolist(),
+    ):
+        for constant in (solution.intercept_, solution.intercept_[0], float(solution.intercept_[0])):
+            released = eq.release_solution(given, make("logistic"), X, y, constant)
+            np.testing.assert_array_equal(released.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([[1, 2, 3, "x"]], dtype=object),
+        np.full((1, 4), "1"),
+        pd.DataFrame({"a": ["x"], "b": ["y"]}),
+        np.ma.masked_invalid(np.zeros((1, 4))),
+        np.zeros((1, 4), dtype="timedelta64[s]"),
+        "weights",
+        None,
+    ],
+)
+def test_a_type_that_holds_no_numbers_is_refused_for_weights_and_intercept(table, given):
+    X, y = table[0], table[1]["logistic"]
+    for weights, intercept in ((given, 0.0), (np.zeros((1, 4)), given)):
+        with pytest.raises(InvalidData):
+            eq.release_solution(weights, make("logistic"), X, y, intercept)
+
+
+def test_no_weight_is_looked_at_before_the_account_pays(table, monkeypatch):
+    X, y = table[0], table[1]["logistic"]
+    seen = []
+    monkeypatch.setattr("equipoise.data.weights.listed_table", lambda *given: seen.append(given))
+    model = make("logistic", epsilon=1.0, random_state=None)
+    with eq.account(epsilon=0.5, currency="basic"), pytest.raises(eq.errors.Overdraft):
+        eq.release_solution([[1.0] * 4], model, X, y)
+    assert not seen
+    with pytest.raises(eq.errors.PrivateFailure):
+        eq.release_solution([[1.0] * 4], model, X, y)
+    assert len(seen) == 1
 
 
 def test_a_start_outside_the_declared_radius_ends_inside_at_the_minimiser(table):

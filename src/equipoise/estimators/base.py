@@ -43,7 +43,7 @@ from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
-Start = Callable[[Certificate], Array] | None
+Start = Callable[[Certificate], Callable[[], Array]] | None
 
 # The constant column as a share of the row norm; docs/intercept.md compares the choices.
 INTERCEPT_SHARE = 0.2

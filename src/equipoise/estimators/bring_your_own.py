@@ -1,5 +1,6 @@
 """Bring your own solver: weights from anywhere, released with the certificate of the house."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -7,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.output import Output
-from equipoise.data.unread import type_in_words
+from equipoise.data.weights import unread_weights
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 
+Array = NDArray[np.float64]
 Model = TypeVar("Model", bound=PrivateLinearModel)
 
 
@@ -55,10 +57,11 @@ def release_solution(
     >>> eq.release_solution(theirs.coef_, ours, X, y).predict([[0.5, 0.0]])
     array([1])
     """
-    coefficients = np.atleast_2d(_numbers(weights))
-    intercepts = np.atleast_1d(_numbers(intercept))
+    given, constants = unread_weights(weights), unread_weights(intercept)
+    # As NumPy lays out what has fewer dimensions.
+    shape = (1,) * (2 - len(given.shape)) + given.shape
 
-    def start(certificate: Certificate) -> NDArray[np.float64]:
+    def start(certificate: Certificate) -> Callable[[], Array]:
         claim = certificate.claim.trained
         if not isinstance(claim, Output):
             raise InvalidParameter(
@@ -68,28 +71,20 @@ def release_solution(
             )
         problem, outputs = claim.problem, claim.problem.loss.outputs
         expected = (outputs, certificate.n_features)
-        if coefficients.shape != expected or intercepts.shape not in ((1,), (outputs,)):
+        if shape != expected or (constants.shape or (1,)) not in ((1,), (outputs,)):
             raise InvalidData(
                 f"coefficients of shape {expected} and one intercept an output",
-                f"shapes {coefficients.shape} and {intercepts.shape}",
+                f"shapes {shape} and {constants.shape or (1,)}",
                 "pass the solver's coef_ and intercept_ for the same columns and classes",
             )
-        if problem.intercept == 0:
-            return coefficients
-        # A value of the weights is private: it neither raises nor warns.
-        with np.errstate(all="ignore"):
-            constants = (np.broadcast_to(intercepts, outputs) - problem.domain.label_centre) / problem.intercept
-        return np.hstack([coefficients, constants[:, None]])
+
+        def laid_out() -> Array:
+            coefficients = np.atleast_2d(given.read())
+            if problem.intercept == 0:
+                return coefficients
+            column = (np.broadcast_to(constants.read(), outputs) - problem.domain.label_centre) / problem.intercept
+            return np.hstack([coefficients, column[:, None]])
+
+        return laid_out
 
     return model._fit_from(X, y, start, groups)
-
-
-def _numbers(given: ArrayLike) -> NDArray[np.float64]:
-    """Return weights as numbers, refused by shape and type alone."""
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise InvalidData("an array of weights", "rows of different lengths", "pass the solver's coef_") from None
-    if array.dtype.kind not in "fiub":
-        raise InvalidData("weights that are numbers", type_in_words(array.dtype), "pass the solver's coef_")
-    return array.astype(np.float64)

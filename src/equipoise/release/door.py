@@ -63,7 +63,7 @@ def release(
     target: Unread | None,
     source: NoiseSource,
     ledger: str | None = None,
-    start: Array | None = None,
+    start: Callable[[], Array] | None = None,
     unbounded: Unbounded | None = None,
     train: Training | None = None,
     persons: Unread | None = None,
@@ -83,8 +83,9 @@ def release(
         Where the noise comes from; a seeded one must have been planned as such.
     ledger : str, optional
         The URL or name of the ledger that must admit the spend first.
-    start : array, optional
-        Private weights from which the solver begins, in the layout of `Released.weights`.
+    start : callable, optional
+        Returns private weights from which the solver begins, in the layout of `Released.weights`: as little as of the
+        rows is anything of their values known before.
     unbounded : Unbounded, optional
         The same rows before they are encoded, where the certificate pays for bounds of columns.
     train : callable, optional
@@ -132,12 +133,13 @@ def release(
         declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
         observed = declared == "observed" and target is not None
         classes = observed_classes(target.read()) if observed and target is not None else declared or ()
-        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, (), persons, scoring)
+        job = Job(terms, table, target, tuple(classes), source, None, unbounded, train, (), persons, scoring)
         job = replace(job, evaluating=evaluating, release=made.id)
         try:
             # Warnings would tell of values inside rows.
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                job = job if start is None else replace(job, start=start())
                 carried = carriers.carry_out(certificate.claim, job)
         except ENDINGS:
             raise
