@@ -60,3 +60,15 @@ def test_it_prints_json_and_keeps_an_earlier_file(folder):
     again = run_program(*WORDS, "--epsilon", "60", folder=folder)
     assert again.returncode == 2
     assert (folder / "prevalence.json").read_text() == written
+
+
+def test_blank_bounds_have_no_part_in_what_is_counted_and_other_blanks_are_told_before_the_spend(folder):
+    (folder / "schema.toml").write_text(SCHEMA.replace("bounds = [0, 100]", "bounds = []"))
+    done = run_program(*WORDS, "--epsilon", "60", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "prevalence = [0.9, 0.1]" in done.stdout
+    (folder / "schema.toml").write_text(SCHEMA.replace("A. Officer", ""))
+    refused = run_program(*WORDS, "--epsilon", "60", "--out", "again.json", folder=folder)
+    assert refused.returncode == 2
+    assert "vouched_by" in refused.stderr
+    assert not (folder / "again.json").exists()

@@ -103,6 +103,36 @@ def test_a_schema_counts_the_target_column_and_then_declares_it():
     assert found.domain.domain.prevalence == pytest.approx((0.94, 0.06))
 
 
+@pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
+@pytest.mark.parametrize("paid", [None, 0.2])
+def test_bounds_that_are_blank_or_paid_for_later_have_no_part_in_what_is_counted(tmp_path, form, paid):
+    blank = eq.Schema.from_text(SCHEMA.replace("bounds = [-0.5, 0.5]", "bounds = []"))
+    schema = blank if paid is None else blank.with_private_bounds(paid)
+    table = frame()
+    table.loc[3, "a"] = np.nan
+    if form != "frame":
+        path = tmp_path / f"people.{form}"
+        table.to_csv(path, index=False) if form == "csv" else table.to_parquet(path)
+        table = eq.open_table(path)
+    with eq.account(epsilon=NO_NOISE, currency="basic"):
+        found = eq.private_prevalence(table, schema, epsilon=NO_NOISE)
+    assert found.counts == (940, 60)
+    assert found.certificate.terms.schema == schema.digest
+    assert found.domain.private_bounds == paid
+    assert found.domain.unbounded == ("a",)
+
+
+def test_a_table_that_is_never_held_whole_is_refused_before_the_spend(tmp_path):
+    blank = eq.Schema.from_text(SCHEMA.replace("bounds = [-0.5, 0.5]", "bounds = []"))
+    frame().to_csv(tmp_path / "people.csv", index=False)
+    streamed = eq.open_table(tmp_path / "people.csv", engine="stream")
+    with eq.account(epsilon=1.0, currency="basic") as account:
+        for schema in (blank, blank.with_private_bounds(0.2), eq.Schema.from_text(SCHEMA)):
+            with pytest.raises(InvalidParameter, match='engine="memory"'):
+                eq.private_prevalence(streamed, schema, epsilon=0.5)
+    assert account.releases == ()
+
+
 # What follows
 
 

@@ -29,6 +29,8 @@ def domain_compared(contents: Mapping[str, bytes], certificate: Certificate) -> 
     except EquipoiseError as error:
         return Part(CHECK_FAILED, (f"{SCHEMA}: no domain follows from it ({error.found:.200})",))
     faults = list(narrower(claim.problem.domain, encoded))
+    if schema.seeded and not certificate.terms.seeded:
+        faults.append("no seed, and the schema's facts are those that a seeded run chose")
     if certificate.n_features != columns:
         faults.append(f"{certificate.n_features} columns, and the schema encodes {columns}")
     if faults:

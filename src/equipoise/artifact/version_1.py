@@ -74,11 +74,11 @@ def _opened(record: Any, claim: Any, text: str, schema: Schema | None) -> Privat
         found = "others: weights of another shape, for another certificate, or another schema"
         raise ReleaseUnreadable("a model, a certificate and a schema that belong together", found, AGAIN)
     paid = read(tuple[ReleasedBounds, ...], claim.get("released_bounds", []), "released_bounds")
-    kind = model_named(saved.model.name)
+    kind, bounds = model_named(saved.model.name), {entry.column: (entry.low, entry.high) for entry in paid}
     asked = {
         "epsilon": budget.epsilon,
         "delta": budget.delta,
-        "domain": facts.domain if schema is None else schema.with_bounds({e.column: (e.low, e.high) for e in paid}),
+        "domain": facts.domain if schema is None else schema.with_bounds(bounds, bool(paid and request["seeded"])),
         "alpha": request["alpha"],
         "mechanism": request["mechanism"],
         "fit_intercept": request["intercept"] > 0,

@@ -32,10 +32,10 @@ def command(
     from equipoise.artifact.staging import new_file
     from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
-    from equipoise.evaluation.prevalence import private_prevalence
+    from equipoise.evaluation.prevalence import private_prevalence, require_counted
 
     facts = Schema.from_toml(schema)
-    facts.require_complete()
+    require_counted(facts)
     table = open_table(data, delimiter, schema=facts)
     silent = quiet or as_json
     console = Console(quiet=silent, highlight=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -16,6 +17,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import Schema
+from equipoise.data.seeded import domain_for, reopened
 from equipoise.data.unread import Unread
 from equipoise.errors import (
     DomainMissing,
@@ -236,7 +238,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         if isinstance(described := self._public_facts, Schema):
             bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
             paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
-            self.schema_ = described.with_bounds(paid) if paid else described
+            self.schema_ = described.with_bounds(paid, self.certificate_.terms.seeded) if paid else described
         self._facts = facts
         self._keep(classes, coefficients, intercepts)
 
@@ -262,7 +264,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     @classmethod
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
         found = PredictionFacts.of(certificate)
-        model = cls(**saved.model.parameters(cls), domain=facts or found.domain)
+        model = cls(**saved.model.parameters(cls), domain=facts or reopened(found.domain, certificate.terms.seeded))
         claim = certificate.claim.trained
         if isinstance(claim, Trained):
             shape = certificate.n_samples, certificate.n_features
@@ -273,8 +275,10 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 
     def _recognise(self, shape: tuple[int, int], loss: str, penalty: str, intercept: float) -> None:
         """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
+        # A folder does not say which seed was used, and whether one was changes nothing about what is compared.
+        asking = copy(self).set_params(random_state=0)
         try:
-            asked = self._request(*shape)
+            asked = asking._request(*shape)
             own, cap = losses.named(asked.loss), loss.partition(":")[2]
             # Some kinds of release clip slopes, which makes another loss of it.
             known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
@@ -321,7 +325,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         intake = self._intake()
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
-        domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
+        known = domain_for(intake.domain, seeded := noise_source(self.random_state).seeded)
+        domain = self._constrained(replace(known, classes=found) if found else known)
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
         asked = Request(
             loss=self._loss_name(domain),
@@ -334,7 +339,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             budget=Budget(self.epsilon, self.delta),
             mechanism=self._place_of_noise(),
             public_seed=self.public_seed,
-            seeded=noise_source(self.random_state).seeded,
+            seeded=seeded,
             ledger=dataset_of(self.ledger),
             observed_classes=bool(found),
             recipe=self._recipe(domain, intercept, n_samples),

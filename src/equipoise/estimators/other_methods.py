@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
+from equipoise.data.seeded import domain_for
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.intake import PlainRows, refuse_persons
 from equipoise.noise import noise_source
@@ -52,19 +53,20 @@ def plan_method(
     ('B9.heavy-ball', 'conditional', ())
     """
     _require_facts(problem, recipe, budget)
+    seeded = noise_source(random_state).seeded
     return issue(
         Request(
             loss=problem.loss.name,
             penalty=problem.penalty.name,
             alpha=problem.penalty.alpha,
-            domain=problem.domain,
+            domain=domain_for(problem.domain, seeded),
             intercept=problem.intercept,
             n_samples=n_samples,
             n_features=n_features,
             budget=budget,
             mechanism=mechanism,
             public_seed=public_seed,
-            seeded=noise_source(random_state).seeded,
+            seeded=seeded,
             recipe=recipe,
         )
     )

@@ -13,6 +13,7 @@ from equipoise.certify.claims.evaluation import Evaluation
 from equipoise.data.encoded import encoded_table
 from equipoise.data.joined import raw_table
 from equipoise.data.schema import Schema
+from equipoise.data.seeded import domain_for, marked
 from equipoise.data.tables import require_labels, target_column
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused, NoTheoremApplies, ReleaseUnreadable
@@ -86,10 +87,13 @@ class Prevalence:
 
     @property
     def domain(self) -> Domain | Schema:
-        """The same domain or schema, which declares these shares."""
+        """The same domain or schema, which declares these shares; where they are seeded, no release takes it."""
+        seeded = self.certificate.terms.seeded
         if isinstance(self.facts, Schema):
-            return replace(self.facts, target=replace(self.facts.target, prevalence=self.shares))
-        return replace(self.facts, prevalence=self.shares)
+            target = replace(self.facts.target, prevalence=self.shares)
+            return replace(self.facts, target=target, seeded=self.facts.seeded or seeded)
+        found = replace(self.facts, prevalence=self.shares)
+        return marked(found) if seeded else found
 
 
 def private_prevalence(
@@ -114,7 +118,8 @@ def private_prevalence(
         The labels, one a row; with a schema the raw table, or a file opened by `equipoise.open_table`, of which the
         target column is counted.
     domain : Domain or Schema
-        It declares the classes; a prevalence that it declares is replaced.
+        It declares the classes; a prevalence that it declares is replaced. Bounds of a schema's columns may be blank,
+        or be paid for later: they have no part in what is counted.
     epsilon, delta : float
         What the counts may cost. A twentieth of what the model has is plenty for some thousand rows (docs/alpha.md).
     ledger : str, optional
@@ -123,7 +128,8 @@ def private_prevalence(
         The declared number of rows, where the schema does not have it. Where a ledger is bound it never comes from the
         data.
     random_state : int, optional
-        None draws from the operating system. A seed makes the counts repeatable and unfit for release.
+        None draws from the operating system. A seed makes the counts repeatable and unfit for release, and so are
+        plans for them: only seeded fits take `found.domain`.
 
     Examples
     --------
@@ -138,7 +144,8 @@ def private_prevalence(
     >>> len(account.releases), found.certificate.verify(), model.domain.prevalence == found.shares
     (2, (), True)
     """
-    facts = _declared(domain)
+    source = noise_source(random_state)
+    facts = domain_for(_declared(domain), source.seeded)
     classes = facts.classes
     if not isinstance(classes, tuple) or len(classes) < 2:
         found = "a range of numbers" if facts.labels is not None else "none that are declared"
@@ -158,7 +165,6 @@ def private_prevalence(
             DECLARE,
         )
     rows, target = _labels(y, classes, declared) if schema is None else _column(y, schema, declared)
-    source = noise_source(random_state)
     terms = Terms(
         rows.shape[0],
         rows.shape[1],
@@ -191,10 +197,16 @@ class _Silent:
         raise NotImplementedError
 
 
+def require_counted(schema: Schema, ignoring: tuple[str, ...] = ()) -> None:
+    """Refuse a schema with blanks; bounds may be blank, since only classes are counted."""
+    bounds = tuple(blank for blank in schema.blanks() if blank.endswith(".bounds"))
+    schema.require_complete(ignoring=(*ignoring, *bounds))
+
+
 def _declared(domain: Any) -> Domain:
     """Return the domain that declares the classes."""
     if isinstance(domain, Schema):
-        domain.require_complete(ignoring=("n",))
+        require_counted(domain, ignoring=("n",))
         return domain.domain
     if not isinstance(domain, Domain):
         found = of_type(domain)
@@ -216,5 +228,7 @@ def _column(table: Any, schema: Schema, n_samples: int | None) -> tuple[Unread, 
     """Return the rows of a raw table and its target column, unread, as many as are declared."""
     raw = raw_table(table, schema.target.name)
     count = require_count("n_samples", raw.n_samples if n_samples is None else n_samples, DECLARE)
-    encoded = encoded_table(schema, raw, count)
+    # A row is read whole, and any bounds make it complete: no count depends on them.
+    complete = schema.with_bounds(dict.fromkeys(schema.unbounded, (-1.0, 1.0)))
+    encoded = encoded_table(complete, raw, count)
     return encoded.features, encoded.target

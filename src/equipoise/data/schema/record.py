@@ -13,6 +13,7 @@ from equipoise.data.schema.kinds import IDENTIFIER, UNUSED, Column, read_columns
 from equipoise.data.schema.kinds.number import NumberColumn
 from equipoise.data.schema.pairs import Pair, Surface, check_pairs, read_pairs, surface_of
 from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
+from equipoise.data.seeded import marked
 from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import LARGEST_EPSILON, plain, require_number
@@ -21,7 +22,7 @@ VERSION = 1
 DEFAULT_MISSING = ("", "NA", "NaN", "nan", "null")
 MOST_COLUMNS = 10_000
 MOST_LEVELS = 100_000
-FACTS = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm")
+FACTS = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm", "seeded")
 KEYS = (*FACTS, "file", "target", "person", "columns", "pairs")
 
 
@@ -55,6 +56,8 @@ class Schema:
         Columns that name rows or persons; they take no part, and a prediction may pass one through.
     pairs : tuple of Pair
         Columns whose effects are learnt together, two at a time; their encoded columns come after all others.
+    seeded : bool
+        Whether seeded noise chose some of these facts: a prevalence, or bounds. They serve seeded runs, and no release.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Schema:
     file: FileFormat = COMMON_FILE
     identifiers: tuple[str, ...] = ()
     pairs: tuple[Pair, ...] = ()
+    seeded: bool = False
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
@@ -105,6 +109,7 @@ class Schema:
             missing=faults.texts("missing", self.missing, empty=True),
             row_norm=faults.scale("row_norm", self.row_norm),
             private_bounds=epsilon,
+            seeded=faults.flag("seeded", self.seeded),
             file=self.file.with_columns(len(self.names)),
         )
         if not faults.found and len(self.to_toml().encode()) > LARGEST_FILE:
@@ -183,6 +188,7 @@ class Schema:
                 file=file,
                 identifiers=identifiers,
                 pairs=() if faults.found else pairs,
+                seeded=document.get("seeded", False),
             )
         )
         faults.refuse(source)
@@ -200,6 +206,8 @@ class Schema:
         ]
         if self.row_norm is not None:
             lines.append(f"row_norm = {written_number(self.row_norm)}")
+        if self.seeded:
+            lines.append("seeded = true")
         if written_otherwise := list(self.file.lines()):
             lines += ["", "[file]", *written_otherwise]
         lines += ["", "[target]", *self.target.lines()]
@@ -271,8 +279,11 @@ class Schema:
             raise InvalidParameter("private bounds", found, remedy)
         return replace(self, private_bounds=_price(epsilon))
 
-    def with_bounds(self, bounds: Mapping[str, Bounds]) -> Self:
-        """Return the schema with blank bounds filled in; a declared fill outside of them moves to the nearer one."""
+    def with_bounds(self, bounds: Mapping[str, Bounds], seeded: bool = False) -> Self:
+        """Return the schema with blank bounds filled in; a declared fill outside of them moves to the nearer one.
+
+        `seeded` says whether seeded noise chose them, which the schema remembers.
+        """
         wrong = [name for name in bounds if name not in self.unbounded]
         if wrong:
             raise InvalidParameter("bounds for columns that lack them", f"{wrong[:8]}", f"choose from {self.unbounded}")
@@ -285,7 +296,7 @@ class Schema:
         target = self.target
         if target.name in bounds:
             target = replace(target, bounds=bounds[target.name])
-        return replace(self, columns=columns, target=target, private_bounds=None)
+        return replace(self, columns=columns, target=target, private_bounds=None, seeded=self.seeded or seeded)
 
     @property
     def domain(self) -> Domain:
@@ -295,6 +306,10 @@ class Schema:
         a curve two: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
         more than those of its columns divided by the row norm, a little more by rounding (E2d).
         """
+        return marked(self._domain) if self.seeded else self._domain
+
+    @property
+    def _domain(self) -> Domain:
         most = None if self.person is None else self.person.rows_at_most
         entries = sum(part.entries for part in self.parts)
         divided = sum(part.summed_length for part in self.parts) / (self.row_norm or self.longest_row)
