@@ -9,6 +9,7 @@ SHARE = 4.0
 mutate = lines
 
 REGRESSION = b"""n = 40
+seeded = true
 [target]
 name = "y"
 bounds = [0, 400]
@@ -19,7 +20,7 @@ bounds = []
 
 
 def examples() -> list[bytes]:
-    """Return a schema with every key, and one of a regression with blanks."""
+    """Return a schema with every key but one, and one of a regression with that one, and blanks."""
     return [EXAMPLE.encode(), REGRESSION]
 
 
