@@ -82,7 +82,7 @@ class Prevalence:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """How common each class is, in their order: what `Domain(prevalence=...)` takes."""
+        """How common each class is, in their order; `domain` declares them, and remembers whether they are seeded."""
         return shares_of(self.claim)
 
     @property
