@@ -18,7 +18,10 @@ def command(
     evaluation: Annotated[Path, typer.Argument(help="The folder of an evaluation.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print what the counts of an evaluation tell: all figures, those of groups, and those at every threshold."""
+    """Print what the counts of an evaluation tell: all figures, those of groups, and those at every threshold.
+
+    Of what cannot be told it says about what it would take.
+    """
     from equipoise.cli.evaluate import plain_of
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.page import record_of
@@ -53,6 +56,18 @@ def lines_of(record: "EvaluationRecord") -> Iterator[str]:
         points = zip(*(points for _, points in record.thresholds), strict=True)
         cells = [(f"{line[0].place:.6g}", *(_words(one.figure) for one in line)) for line in points]
         yield from _table([("threshold", *(name for name, _ in record.thresholds)), *cells])
+    if drowned := _untold(record):
+        yield from _table([("what cannot be told", "why, and what it would take"), *drowned.items()])
+
+
+def _untold(record: "EvaluationRecord") -> dict[str, str]:
+    """Return by its name why each figure that is not told is not, and about what it would take."""
+    named = {line.name: line.figure for line in record.lines}
+    for bars in record.bars:
+        named |= {f"{bars.title}, {group}": one for group, one in zip(record.groups, bars.figures, strict=True)}
+    for name, points in record.thresholds:
+        named |= {f"{name} from {point.place:.6g} on": point.figure for point in points}
+    return {name: one.verdict for name, one in named.items() if one.verdict}
 
 
 def _words(shown: "Shown") -> str:
