@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import shown_worlds
 from equipoise.evaluation.ranking import above
 from equipoise.evaluation.tails import CellNoise, Rows, tails
-import shown_worlds
 from noisy_worlds import FIGURES, GRID, UNUSUAL, Cell, covered, drawn_of
 from searched_worlds import WORST, every, holds
 from shown_worlds import SHOWN, covered_as_shown
