@@ -33,11 +33,28 @@ def command(
             {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)} for line in record.lines
         ]
         facts = {"evaluation": str(evaluation), "certificate": found.certificate.digest}
-        print(json.dumps({**facts, **plain_of(found), "figures": figures}, indent=2))
+        told = plain_of(found)
+        # A record has room for so many groups; of those it has further figures.
+        for group, further in _by_group(record).items():
+            told["by_group"][group] |= further
+        print(json.dumps({**facts, **told, "figures": figures}, indent=2))
         return
     for line in lines_of(record):
         # Names of classes and groups may hold what a terminal obeys.
         print(line if line.isprintable() else ascii(line))
+
+
+def _by_group(record: "EvaluationRecord") -> dict[str, dict[str, dict[str, float]]]:
+    """Return for programs the figures of groups that stand side by side, as `plain_of` has the first of them."""
+    ends = ("value", "low", "high", "bins")
+    return {
+        group: {
+            bars.title.replace(" ", "_"): {end: getattr(bars.figures[place], end) for end in ends}
+            for bars in record.bars
+        }
+        for place, group in enumerate(record.groups)
+        if record.bars
+    }
 
 
 def lines_of(record: "EvaluationRecord") -> Iterator[str]:
