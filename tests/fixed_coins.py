@@ -4,8 +4,8 @@ Released noise takes its bits from the operating system. A test that looks at wh
 so many runs, on a day when nothing was changed. Here the name of a test, or of the fixture that several tests share, is
 the seed of those bits, so that a failure can be run again. The slow lane has the operating system's.
 
-What OpenDP chooses (permute-and-flip, the exponential mechanism) it draws by itself, and nothing here can fix it: a test
-of such a choice must hold whatever is chosen, or state its chance.
+What OpenDP chooses (permute-and-flip, the exponential mechanism) it draws by itself, and nothing here can fix it: a
+test of such a choice must hold whatever is chosen, or state its chance.
 """
 
 import os
