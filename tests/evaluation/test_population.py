@@ -132,8 +132,8 @@ def test_levels_of_a_category_mean_the_shortest_coefficients_that_predict_the_sa
     assert nurse.value > none.value
     # Encoded entries are divided by the longest row: an age of 100 is 1/sqrt(2), and so is a level.
     # Rows and noise have seeds, so that this world is the same everywhere. In 1,500 others, each of its own rows and
-    # noise, the error had a deviation of 1.05 of those that are told, and the longest was 4.3 of them; a normal one with
-    # that deviation is longer than five with a chance of 2e-6. Five of them were 0.86 at most.
+    # noise, the error had a deviation of 1.05 of those that are told, and the longest was 4.3 of them; a normal one
+    # with that deviation is longer than five with a chance of 2e-6. Five of them were 0.86 at most.
     assert abs(age.value - 2 * np.sqrt(2)) <= 5 * np.hypot(age.sampling, age.noise) <= 1.0
     # A level that never occurs among the public rows has no coefficient there, and not one of 0 either.
     with pytest.raises(InvalidData, match="job=nurse"):
