@@ -35,7 +35,7 @@ from noisy_worlds import (
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Losses = Callable[[Array], Array]
+Losses = Callable[[Population, Array], Array]
 
 _POINTS = 200_000
 
@@ -83,24 +83,24 @@ def _mean(values: tuple[Array, Array], truth: float, shape: tuple[int, ...], tol
     return _held(*tests, truth, 0.05, len(rows))
 
 
-def _loss(losses: Losses, clipped: bool, population: Population, told: NoisyCounts, rows: Array) -> Mask:
-    ends, prevalence = _ends(population), _prevalence(population)
-    # Log loss takes no score as beyond the middle of an outermost bin.
-    least, greatest = (population.middles[0], population.middles[-1]) if clipped else (0.0, 1.0)
-    ends, scores = np.clip(ends, least, greatest), np.clip(expit(_margins()), least, greatest)
-    below, above = (losses(np.stack([1.0 - each, each])) for each in (ends[:-1], ends[1:]))
-    of_classes = losses(1.0 - scores[0]).mean(), losses(scores[1]).mean()
+def _loss(losses: Losses, population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    """Whether the interval of a mean loss holds, of shares of the true class (2 x scores)."""
+    ends, prevalence, scores = _ends(population), _prevalence(population), expit(_margins())
+    below, above = (losses(population, np.stack([1.0 - each, each])) for each in (ends[:-1], ends[1:]))
+    of_classes = losses(population, np.stack([1.0 - scores[0], scores[1]])).mean(axis=1)
     truth = (1.0 - prevalence) * of_classes[0] + prevalence * of_classes[1]
     sides = np.minimum(below, above), np.maximum(below, above)
     return _mean(sides, float(truth), population.chances.shape, told, rows)
 
 
-def _brier(scores: Array) -> Array:
+def _brier(_: Population, scores: Array) -> Array:
     return (1.0 - scores) ** 2
 
 
-def _log_loss(scores: Array) -> Array:
-    return -np.log(np.maximum(scores, LEAST_SCORE))
+def _log_loss(population: Population, scores: Array) -> Array:
+    # No row counts as more than the middle of an outermost bin costs.
+    least = np.maximum([1.0 - population.middles[-1], population.middles[0]], LEAST_SCORE)
+    return -np.log(np.maximum(scores, least[:, None]))
 
 
 def _in_the_large(population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -142,8 +142,8 @@ def _explained(population: Dealt, told: NoisyCounts, rows: Array) -> Mask:
 
 _SCORES: dict[str, Holds] = {
     "area": _area,
-    "Brier score": partial(_loss, _brier, False),
-    "log loss": partial(_loss, _log_loss, True),
+    "Brier score": partial(_loss, _brier),
+    "log loss": partial(_loss, _log_loss),
     "calibration error": _calibration_error,
     "share less mean score": _in_the_large,
 }
