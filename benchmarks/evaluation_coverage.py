@@ -1,7 +1,8 @@
 """How often the intervals of an evaluation hold: the table of docs/evaluation.md.
 
 Every figure in every cell of the grid of `tests/noisy_worlds.py`: rows, budgets, shares of rare rows, 10,000 simulated
-worlds each, the same ones for all figures of a kind. ``PYTHONPATH=tests python benchmarks/evaluation_coverage.py
+worlds each, the same ones for all figures of a kind; and, of `tests/shown_worlds.py`, figures of scores and residuals
+themselves. ``PYTHONPATH=tests python benchmarks/evaluation_coverage.py
 [WORLDS [KIND [FIGURE [N EPSILON SHARE]]]]``: a tenth of a second to two of one core a cell and figure, ten where the
 balanced accuracy of several classes has to be found. What was found is kept in build/evaluation_coverage.jsonl, cell by
 cell, and not simulated again: delete it after a change to an interval.
@@ -13,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from noisy_worlds import FIGURES, GRID, Cell, drawn
+from noisy_worlds import FIGURES, GRID, Cell, drawn_of
+from shown_worlds import SHOWN
 
+EVERY = FIGURES | SHOWN
 WORLDS, PART = 10_000, 2500
 KEPT = Path("build/evaluation_coverage.jsonl")
 Key = tuple[str, str, Cell, int]
@@ -31,9 +34,9 @@ def simulate(kind: str, names: list[str], cell: Cell, worlds: int) -> None:
     held = dict.fromkeys(names, 0)
     for part, start in enumerate(range(0, worlds, PART)):
         seed = 1000 * (part + 1) + (GRID.index(cell) if cell in GRID else len(GRID))
-        population = drawn(kind, cell, min(PART, worlds - start), seed)
+        population = drawn_of(EVERY[kind][0](cell), min(PART, worlds - start), seed)
         for name in names:
-            held[name] += int(np.sum(FIGURES[kind][1][name](*population)))
+            held[name] += int(np.sum(EVERY[kind][1][name](*population)))
     KEPT.parent.mkdir(exist_ok=True)
     with KEPT.open("a") as file:
         for name in names:
@@ -42,7 +45,7 @@ def simulate(kind: str, names: list[str], cell: Cell, worlds: int) -> None:
 
 def main(worlds: int, kinds: list[str], figures: list[str], cells: list[Cell]) -> None:
     for kind in kinds:
-        names = figures or list(FIGURES[kind][1])
+        names = figures or list(EVERY[kind][1])
         for cell in cells:
             found = kept()
             missing = [name for name in names if (kind, name, cell, worlds) not in found]
@@ -52,7 +55,7 @@ def main(worlds: int, kinds: list[str], figures: list[str], cells: list[Cell]) -
     print("| rows of | figure | lowest | in the cell | mean where 30 events or more |")
     print("|---|---|---|---|---|")
     for kind in kinds:
-        for name in figures or FIGURES[kind][1]:
+        for name in figures or EVERY[kind][1]:
             shares = [found[kind, name, cell, worlds] / worlds for cell in cells]
             lowest = cells[int(np.argmin(shares))]
             often = [share for share, cell in zip(shares, cells, strict=True) if cell.events >= 30]
@@ -64,4 +67,4 @@ def main(worlds: int, kinds: list[str], figures: list[str], cells: list[Cell]) -
 if __name__ == "__main__":
     worlds, *rest = sys.argv[1:] or [str(WORLDS)]
     cells = [Cell(int(rest[2]), float(rest[3]), float(rest[4]))] if len(rest) > 4 else GRID
-    main(int(worlds), rest[:1] or list(FIGURES), rest[1:2], cells)
+    main(int(worlds), rest[:1] or list(EVERY), rest[1:2], cells)

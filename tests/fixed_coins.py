@@ -3,6 +3,9 @@
 Released noise takes its bits from the operating system. A test that looks at what was released would then fail once in
 so many runs, on a day when nothing was changed. Here the name of a test, or of the fixture that several tests share, is
 the seed of those bits, so that a failure can be run again. The slow lane has the operating system's.
+
+What OpenDP chooses (permute-and-flip, the exponential mechanism) it draws by itself, and nothing here can fix it: a
+test of such a choice must hold whatever is chosen, or state its chance.
 """
 
 import os
@@ -14,8 +17,20 @@ from typing import Any
 import pytest
 
 
+class _Subsets(random.Random):
+    """Stand in for `random.SystemRandom`, by which subsets are drawn: its bits are those of `secrets`."""
+
+    def getrandbits(self, k: int) -> int:
+        """Return a number of so many bits."""
+        return secrets.randbits(k)
+
+    def random(self) -> float:
+        """Return a number below 1, by 53 bits."""
+        return secrets.randbits(53) * 2.0**-53
+
+
 class FixedCoins:
-    """Stand in for `secrets.token_bytes` and `secrets.randbits` in this process, as a plugin of pytest.
+    """Stand in for `secrets.token_bytes`, `secrets.randbits` and subsets in this process, as a plugin of pytest.
 
     Names of releases (`secrets.token_hex`) stay the operating system's: two of them must never be the same. So do the
     bits of a copy of this process, which would otherwise be those of its parent.
@@ -27,6 +42,7 @@ class FixedCoins:
         self._process = os.getpid()
         self._bits = _fixed_by("before all tests")
         secrets.token_bytes, secrets.randbits, secrets.token_hex = self.token_bytes, self.randbits, self.token_hex
+        random.SystemRandom = _Subsets  # type: ignore[misc,assignment]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

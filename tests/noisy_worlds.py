@@ -107,12 +107,15 @@ def noisy(coins: np.random.Generator, rows: NDArray[np.int64], law: str, scale: 
 class Dealt(Population):
     """A regression whose rows are counted by their target as well; its variance is that of the rows, not of bins.
 
-    `of_targets` are the chances of cells of the target in each cell of the histogram.
+    `of_targets` are the chances of cells of the target in each cell of the histogram; `absolute` and `squared` the
+    means of sizes and squares of residuals, where they are.
     """
 
     targets: NoisyCounts
     of_targets: Array
     variance: float
+    absolute: float
+    squared: float
 
     def worlds(self, coins: np.random.Generator, number: int) -> NDArray[np.int64]:
         """Worlds x counts: those of the histogram, and the further ones behind them."""
@@ -262,6 +265,8 @@ def numbers_and_targets(cell: Cell, uneven: float = 0.0) -> Dealt:
         NoisyCounts(knots, np.zeros((1, 1, count), dtype=np.int64), noise.law, FURTHER * noise.scale, cell.n),
         (joint / np.where(of_cells > 0.0, of_cells, 1.0)[:, None]).reshape(*template.counts.shape[1:], count),
         float(chances @ (target - mean) ** 2),
+        float(chances @ np.abs(target - first)),
+        float(chances @ (target - first) ** 2),
     )
 
 
@@ -520,7 +525,13 @@ FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
 
 def drawn(kind: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> tuple[Population, NoisyCounts, Array]:
     """Rebalanced worlds of a cell, for all figures; intervals are told this multiple of the noise's scale."""
-    population = FIGURES[kind][0](cell)
+    return drawn_of(FIGURES[kind][0](cell), worlds, seed, noise)
+
+
+def drawn_of(
+    population: Population, worlds: int, seed: int, noise: float = 1.0
+) -> tuple[Population, NoisyCounts, Array]:
+    """The same of a population."""
     rows = population.rebalanced(population.worlds(np.random.default_rng(seed), worlds))
     return population, replace(population.template, scale=noise * population.template.scale), rows
 

@@ -204,3 +204,8 @@ def test_by_group_people_and_programs_are_told_the_accuracy_of_each(folder):
     told = json.loads(run_program(*words, "--json", folder=folder).stdout)
     again = eq.Evaluation.load(folder / "evaluation")
     assert told["by_group"]["nurse"]["accuracy"]["low"] == again.figures([1]).accuracy.low
+    # Of a stored one recall and calibration of each, too.
+    nurse = json.loads(run_program("figures", "evaluation", "--json", folder=folder).stdout)["by_group"]["nurse"]
+    assert nurse["accuracy"] == told["by_group"]["nurse"]["accuracy"]
+    assert nurse["recall"]["high"] == again.figures([1]).decided[0].high
+    assert nurse["calibration"]["bins"] == again.figures([1]).calibration_in_the_large.bins > 0

@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from equipoise.evaluation.absolute_sums import AbsoluteSums, Errors
+from equipoise.evaluation.calibration import calibration_error
+from equipoise.evaluation.histogram import NoisyCounts
 
 
 def sums(seen, deviations):
@@ -48,3 +50,15 @@ def test_of_all_differences_of_one_sum_a_corner_shows_the_most():
         # The same errors for all: what is left is a standard error of a difference of two such shares.
         assert all(shown(total * part, least) <= corners + 0.01 for part in coins.dirichlet(np.full(4, 0.5), 100))
         assert shown(np.full(4, total / 4), least) < corners - 0.01
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.01, 0.04, 0.1, 1.0])
+def test_a_calibration_error_is_what_it_is_where_noise_is_next_to_nothing(scale):
+    # Scores are a tenth too low in four of ten bins, and no rows lie in the others. While fourth powers of no errors
+    # were divided by their squares, the value fell to the lower end.
+    rows = np.zeros((2, 10), dtype=np.int64)
+    rows[:, 3:7] = [[1100, 900, 700, 500], [900, 1100, 1300, 1500]]
+    counts = NoisyCounts(tuple(np.linspace(0.1, 0.9, 9)), rows[None], "laplace", scale, 8000)
+    found = calibration_error(counts, np.linspace(0.0, 1.0, 11), [0])
+    assert found.low < found.value == pytest.approx(0.1, abs=0.002)
+    assert found.value < found.high

@@ -17,9 +17,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import shown_worlds
+from equipoise.evaluation.ranking import above
 from equipoise.evaluation.tails import CellNoise, Rows, tails
-from noisy_worlds import FIGURES, GRID, UNUSUAL, Cell, covered, drawn
+from noisy_worlds import FIGURES, GRID, UNUSUAL, Cell, covered, drawn_of
 from searched_worlds import WORST, every, holds
+from shown_worlds import SHOWN, covered_as_shown
 
 LEAST, MOST, FALSE_ALARM = 0.943, 0.98, 1e-6
 CORNERS = [cell for cell in GRID if cell.n in (200, 1_000_000) and cell.epsilon != 0.5 and cell.share != 0.1]
@@ -28,6 +31,7 @@ CORNERS = [cell for cell in GRID if cell.n in (200, 1_000_000) and cell.epsilon 
 COARSE = ("median residual", "90 % quantile of residuals")
 UNEVEN = "numbers, uneven in bins"
 EVERY = [(kind, name) for kind, (_, figures) in FIGURES.items() for name in figures if kind not in (UNEVEN, *UNUSUAL)]
+ALL = FIGURES | SHOWN
 WORLDS, PART, AGAIN = 10_000, 2500, 40_000
 
 
@@ -39,6 +43,19 @@ def fewest(worlds: int) -> float:
 def test_intervals_hold_in_the_corners_of_the_grid(kind, name):
     found = [covered(kind, name, cell, 100, seed) for seed, cell in enumerate(CORNERS)]
     assert min(found) >= fewest(100)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, figures) in SHOWN.items() for name in figures])
+def test_intervals_that_are_shown_hold_figures_of_scores_and_residuals_themselves(kind, name):
+    found = [covered_as_shown(kind, name, cell, 100, seed) for seed, cell in enumerate(CORNERS)]
+    assert min(found) >= fewest(100)
+
+
+def test_intervals_that_do_not_count_what_bins_hide_are_noticed(monkeypatch):
+    cell = Cell(2000, 0.5, 0.5)
+    monkeypatch.setattr(shown_worlds, "strictly_above", above)
+    monkeypatch.setattr(shown_worlds, "at_least", above)
+    assert covered_as_shown("two classes, scores themselves", "area", cell, 300, 1) < fewest(300)
 
 
 # Of these cells the truth lay below the lower end in 8 to 13 % of worlds while errors that empty bins add to a sum of
@@ -101,11 +118,11 @@ def test_tails_are_those_of_the_convolved_laws(law, scale):
 
 def held(kind: str, names: Iterable[str], cell: Cell, worlds: int, seed: int) -> dict[str, float]:
     """The shares of worlds whose intervals hold, for several figures of the same worlds, a part of them at a time."""
-    found = dict.fromkeys(names, 0)
+    found, (make, figures) = dict.fromkeys(names, 0), ALL[kind]
     for part in range(worlds // PART):
-        population = drawn(kind, cell, PART, 1000 * (part + seed) + GRID.index(cell))
+        population = drawn_of(make(cell), PART, 1000 * (part + seed) + GRID.index(cell))
         for name in found:
-            found[name] += int(np.sum(FIGURES[kind][1][name](*population)))
+            found[name] += int(np.sum(figures[name](*population)))
     return {name: count / worlds for name, count in found.items()}
 
 
@@ -117,15 +134,16 @@ def test_r2_holds_where_residuals_are_uneven_inside_of_bins(cell):
 
 
 @pytest.mark.statistics
-@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind != UNEVEN])
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind != UNEVEN])
 def test_intervals_hold_in_every_cell_and_are_not_much_too_wide(kind):
-    names = FIGURES[kind][1]
+    names = ALL[kind][1]
     found = {cell: held(kind, names, cell, WORLDS, 1) for cell in GRID}
     low = [(cell, name) for cell, shares in found.items() for name, share in shares.items() if share < LEAST]
     again = {(cell, name): held(kind, [name], cell, AGAIN, 100)[name] for cell, name in low}
     assert not {place: share for place, share in again.items() if share < LEAST}
-    if kind in UNUSUAL:
-        # Whether bins without rows have any is left open by noise: there intervals may be longer than they need be.
+    if kind in UNUSUAL or kind in SHOWN:
+        # Whether bins without rows have any is left open by noise, and where in their bins rows lie by the counts:
+        # there intervals may be longer than they need be.
         return
     means = {name: np.mean([found[cell][name] for cell in GRID if cell.events >= 30]) for name in names}
     assert not {name: mean for name, mean in means.items() if mean > MOST and name not in COARSE}

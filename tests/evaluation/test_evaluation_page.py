@@ -13,6 +13,7 @@ from devtools import browser_window, faults, needs_axe
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.folder import REPORT
+from equipoise.cli.figures import lines_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation.page import page_of, record_of
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
@@ -147,6 +148,21 @@ def test_what_the_noise_drowns_is_shown_as_such_and_never_as_a_number():
     record = record_of(drowned)
     assert all(line.figure.text == "cannot be told" for line in record.lines if line.figure.verdict)
     assert sum(1 for line in record.lines if line.figure.verdict) > 8
+
+
+def test_figures_on_the_command_line_say_why_what_is_not_told_is_not_and_what_it_would_take():
+    drowned = evaluated(CELLS["by group"], np.random.default_rng(1).integers(-40, 60, (3, 2, 4)), epsilon=0.02, n=300)
+    record = record_of(drowned, "ill")
+    said = list(lines_of(record))
+    why = said[next(at for at, line in enumerate(said) if line.startswith("what cannot be told")) :]
+    untold = {line.name: line.figure.verdict for line in record.lines if line.figure.verdict}
+    assert {"accuracy", "recall"} <= untold.keys()
+    for name, verdict in untold.items():
+        assert any(line.startswith(f"{name}  ") and line.endswith(verdict) for line in why), name
+    assert any(line.startswith("accuracy, female  ") and "it takes" in line for line in why)
+    assert any(line.startswith("recall from 0.5 on  ") and "it takes" in line for line in why)
+    told = record_of(certificate("two classes"), "ill")
+    assert not any("it takes" in line for line in lines_of(told) if line.startswith("accuracy"))
 
 
 def test_residuals_are_told_by_quantiles_and_means_and_the_coarseness_of_bins_is_named(pages):

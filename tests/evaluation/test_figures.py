@@ -87,6 +87,15 @@ def test_rows_that_all_have_one_influence_have_no_deviation_below_nothing():
     assert all(math.isfinite(figure.sampling) for figure in figures)
 
 
+def test_balanced_accuracy_is_told_at_a_threshold_that_all_rows_seen_lie_above():
+    # Every pair that was seen has the kernel of a half: rounding left a variance below none, whose root was no number.
+    table = np.array([[[0, 2280, 2333, 291, -3, -2], [-10, 47, 740, 836, 28, 1]]])
+    found = TwoClasses(NoisyCounts((0.1, 0.2, 0.5, 0.7, 0.9), table, "laplace", 4.0, 6512)).balanced_accuracies[0]
+    assert found.told
+    assert found.low < 0.5 < found.high
+    assert 0 <= found.sampling < 1e-6
+
+
 def test_where_noise_drowns_the_answer_it_says_what_it_takes(table):
     drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 800.0, 5000)).accuracy
     assert not drowned.told

@@ -2,6 +2,8 @@
 
 import copy
 import json
+import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -417,6 +419,10 @@ def test_the_plan_says_what_held_out_rows_will_tell_and_as_many_as_it_asks_for_a
     assert "rows tell nothing at this budget: accuracy could be anything" in said(0.01)
     assert "accuracy will be known to within about 0.31, and most figures cannot be told" in said(0.04)
     assert "accuracy will be known to within about 0.09\n" in said(0.2)
+    # A group has fewer rows, and its own cells: the plan names that price before it is paid.
+    by_sex = plan_held_out(eq.LogisticRegression(epsilon=2.0, domain=schema(900)), 0.5, "sex")
+    together, apart = re.search(r"about (0\.\d+); of each of 2 levels of sex.* (0\.\d+)\n", by_sex.explain()).groups()
+    assert math.sqrt(2) * float(together) <= float(apart) * 1.05
     numbers = eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1.0)))
     assert "the mean absolute error, of the target's range," in plan_held_out(numbers, 0.2, "", 900, 3).explain()
     # What the refusal asks for: a quarter to either side.

@@ -18,7 +18,10 @@ def command(
     evaluation: Annotated[Path, typer.Argument(help="The folder of an evaluation.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print what the counts of an evaluation tell: all figures, those of groups, and those at every threshold."""
+    """Print what the counts of an evaluation tell: all figures, those of groups, and those at every threshold.
+
+    Of what cannot be told it says about what it would take.
+    """
     from equipoise.cli.evaluate import plain_of
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.page import record_of
@@ -30,11 +33,28 @@ def command(
             {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)} for line in record.lines
         ]
         facts = {"evaluation": str(evaluation), "certificate": found.certificate.digest}
-        print(json.dumps({**facts, **plain_of(found), "figures": figures}, indent=2))
+        told = plain_of(found)
+        # A record has room for so many groups; of those it has further figures.
+        for group, further in _by_group(record).items():
+            told["by_group"][group] |= further
+        print(json.dumps({**facts, **told, "figures": figures}, indent=2))
         return
     for line in lines_of(record):
         # Names of classes and groups may hold what a terminal obeys.
         print(line if line.isprintable() else ascii(line))
+
+
+def _by_group(record: "EvaluationRecord") -> dict[str, dict[str, dict[str, float]]]:
+    """Return for programs the figures of groups that stand side by side, as `plain_of` has the first of them."""
+    ends = ("value", "low", "high", "bins")
+    return {
+        group: {
+            bars.title.replace(" ", "_"): {end: getattr(bars.figures[place], end) for end in ends}
+            for bars in record.bars
+        }
+        for place, group in enumerate(record.groups)
+        if record.bars
+    }
 
 
 def lines_of(record: "EvaluationRecord") -> Iterator[str]:
@@ -53,6 +73,18 @@ def lines_of(record: "EvaluationRecord") -> Iterator[str]:
         points = zip(*(points for _, points in record.thresholds), strict=True)
         cells = [(f"{line[0].place:.6g}", *(_words(one.figure) for one in line)) for line in points]
         yield from _table([("threshold", *(name for name, _ in record.thresholds)), *cells])
+    if drowned := _untold(record):
+        yield from _table([("what cannot be told", "why, and what it would take"), *drowned.items()])
+
+
+def _untold(record: "EvaluationRecord") -> dict[str, str]:
+    """Return by its name why each figure that is not told is not, and about what it would take."""
+    named = {line.name: line.figure for line in record.lines}
+    for bars in record.bars:
+        named |= {f"{bars.title}, {group}": one for group, one in zip(record.groups, bars.figures, strict=True)}
+    for name, points in record.thresholds:
+        named |= {f"{name} from {point.place:.6g} on": point.figure for point in points}
+    return {name: one.verdict for name, one in named.items() if one.verdict}
 
 
 def _words(shown: "Shown") -> str:

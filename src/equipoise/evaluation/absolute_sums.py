@@ -25,6 +25,9 @@ _CERTAIN = 8.0
 _LEAST = 0.1
 # The next term in a fourth cumulant: with it a number of Laplace's law has its mean size, 1/sqrt(2) of a deviation.
 _CURVED = 0.03
+# Such terms are of numbers that vary. Where a bin has neither rows nor noise to speak of they would grow beyond bounds:
+# they count up to twice what a number of Laplace's law has. A lower end, which supposes half a row there, has no more.
+_HEAVIEST, _NO_ERROR = 6.0, 1e-150
 # What rows have in common leaves a difference at least so much of the sum of squares of its rows, and of noise.
 _LEFT = 0.001
 
@@ -129,7 +132,9 @@ class AbsoluteSums:
         """
         errors, variances = self.errors, self._variances(true)
         deviations = np.sqrt(variances)
-        scaled, excess = np.minimum(true / deviations, _CERTAIN), errors.fourth / (errors.sampled + errors.drawn) ** 2
+        scaled = np.minimum(true / deviations, _CERTAIN)
+        alone = np.maximum(errors.sampled + errors.drawn, _NO_ERROR)
+        excess = np.minimum(errors.fourth / alone**2, _HEAVIEST)
         density, known = np.exp(-0.5 * scaled**2) / np.sqrt(2.0 * np.pi), 2.0 * ndtr(scaled) - 1.0
         # With a fourth cumulant the mean of g(x + scaled) has a further g''''/24 of it: for |.| and |.|^3 of densities.
         folded = excess / 12.0 * np.maximum(1.0 - _CURVED * excess, 0.5)

@@ -55,7 +55,13 @@ def known_within(counts: Evaluation) -> float:
     >>> round(known_within(counts), 3)
     0.177
     """
-    return _SIDES * math.sqrt(0.25 / counts.n_samples + _drawn(counts) / counts.n_samples**2)
+    return _known_of(counts, 1)
+
+
+def _known_of(counts: Evaluation, groups: int) -> float:
+    """Return the same of one of so many groups that have as many rows, and cells, each."""
+    rows = counts.n_samples / groups
+    return _SIDES * math.sqrt(0.25 / rows + _drawn(counts) / groups / rows**2)
 
 
 def _drawn(counts: Evaluation) -> float:
@@ -177,9 +183,19 @@ def _dealt(trained: int, counts: Evaluation, public_seed: int, quietest: Noise) 
 
 
 def worth(counts: Evaluation) -> str:
-    """Return in words how well the figure that is known best will be known."""
+    """Return in words how well the figure that is known best will be known, and what telling groups apart costs.
+
+    Examples
+    --------
+    >>> cells = Cells((0.5,), (0, 1), groups=("f", "m"), by="sex")
+    >>> print(worth(Evaluation(Budget(1.0), 1000, "", "", cells, Noise("laplace", 2.0, 8))))
+    accuracy will be known to within about 0.032; of each of 2 levels of sex, if rows are spread evenly, 0.045
+    """
     within, figure = known_within(counts), _known_best(counts)
     if within >= 0.5:
         return f"so few rows tell nothing at this budget: {figure} could be anything"
     few = ", and most figures cannot be told" if within > 0.25 else ""
-    return f"{figure} will be known to within about {within:.2g}{few}"
+    groups = len(counts.cells.groups)
+    each = min(_known_of(counts, max(groups, 1)), 1.0)
+    apart = f"; of each of {groups} levels of {counts.cells.by}, if rows are spread evenly, {each:.2g}"
+    return f"{figure} will be known to within about {within:.2g}{few}{apart if groups else ''}"
