@@ -95,9 +95,10 @@ def test_large_tables_whose_rows_lie_in_one_piece_have_compiled_products(monkeyp
         "single precision": table.astype(np.float32),
         "small": table[:3],
         "columns": np.asfortranarray(table),
+        "unaligned": np.frombuffer(b"\0" * (1 + table.nbytes), np.uint8)[1:].view(np.float64).reshape(table.shape),
     }
     found = {name: type(next(iter(Rows(rows, DOMAIN, 0.0).views()))[0]) for name, rows in kinds.items()}
-    plain = dict.fromkeys(("small", "columns"), ClippedView)
+    plain = dict.fromkeys(("small", "columns", "unaligned"), ClippedView)
     assert found == {"rows": CompiledView, "single precision": CompiledView, **plain}
 
 
@@ -112,6 +113,23 @@ def test_without_numba_blas_multiplies(monkeypatch):
     table, factors, weights, slopes = drawn(64, 17, 10)
     monkeypatch.setitem(sys.modules, "equipoise.data.compiled_products", None)
     monkeypatch.delattr("equipoise.data.compiled_products", raising=False)
+    views.compiled_products.cache_clear()
+    try:
+        sides = [kind(table, factors, 0.5) for kind in (ClippedView, CompiledView)]
+        np.testing.assert_array_equal(*(view @ weights for view in sides))
+        np.testing.assert_array_equal(*(slopes @ view for view in sides))
+    finally:
+        views.compiled_products.cache_clear()
+
+
+@pytest.mark.parametrize("loop", ["multiply", "add_up"])
+@pytest.mark.parametrize("error", [OSError("no space left on device"), EOFError("a cache that was cut off")])
+def test_loops_that_cannot_be_compiled_or_kept_leave_the_work_to_blas(monkeypatch, loop, error):
+    def fails(*_):
+        raise error
+
+    table, factors, weights, slopes = drawn(64, 17, 10)
+    monkeypatch.setattr(f"equipoise.data.compiled_products.{loop}", fails)
     views.compiled_products.cache_clear()
     try:
         sides = [kind(table, factors, 0.5) for kind in (ClippedView, CompiledView)]

@@ -187,7 +187,8 @@ class Rows(RowSource):
         self._doubles: Array | None = None
         # Loops want the entries of a row one after the other, as those that are converted lie.
         large = isinstance(matrix, np.ndarray) and matrix.size >= COMPILED
-        lies = self._converts or (isinstance(matrix, np.ndarray) and matrix.flags.c_contiguous)
+        flags = getattr(matrix, "flags", None)
+        lies = self._converts or (flags is not None and flags.c_contiguous and flags.aligned)
         self._view = CompiledView if large and lies else ClippedView
         for start in range(0, self.n_samples, BLOCK_ROWS):
             factors, repaired = inspected(matrix[start : start + BLOCK_ROWS], domain)

@@ -120,10 +120,20 @@ def _in_pairs(outputs: Array) -> Array:
 
 @functools.cache
 def compiled_products() -> ModuleType | None:
-    """Return the compiled loops, loaded once they are asked for; None where they cannot be, which is public."""
+    """Return the compiled loops, for tables that may be written to and others; None where they cannot be had.
+
+    They are compiled here, once, and kept on disk. A full disk or a damaged cache is no reason to lose a fit whose
+    spend is recorded: whatever goes wrong, BLAS does the same work. That depends on the machine, never on a row.
+    """
     try:
         from equipoise.data import compiled_products as loops
-    except (ImportError, OSError):
+
+        written, fixed = np.zeros((1, 1)), np.zeros((1, 1))
+        fixed.flags.writeable = False
+        for table in (written, fixed):
+            loops.multiply(table, np.zeros((2, 1)), np.zeros((1, 2)))
+            loops.add_up(table, np.zeros((2, 1)), np.zeros((2, 1)))
+    except Exception:  # what a compiler and a disk may raise is on no list
         return None
     return loops
 
