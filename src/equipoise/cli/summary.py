@@ -52,8 +52,15 @@ def _lines(certificate: Certificate) -> Iterator[tuple[str, str]]:
             yield "costs", _first_clause(lines[0])
     for line in certificate.assumptions[:2]:
         yield "assumed", line
-    caveats = map(_first_clause, certificate.caveats)
-    yield from [("mind", line) for line in (*_hidden(certificate), *caveats)][:3]
+    yield from (("mind", line) for line in _minded(certificate))
+
+
+def _minded(certificate: Certificate) -> list[str]:
+    """Return three things to mind: that nobody counts the spend is among them, whatever else there is."""
+    from equipoise.planning.notes import NOT_RECORDED
+
+    lines = [*_hidden(certificate), *map(_first_clause, certificate.caveats)]
+    return lines[:3] if NOT_RECORDED not in lines[3:] else [*lines[:2], NOT_RECORDED]
 
 
 def _first_clause(line: str) -> str:

@@ -20,6 +20,7 @@ from equipoise.vocabulary.facts import Bound, Budget
 ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
 DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
 SEEDED = "seeded: for experiments, not for release"
+NOT_RECORDED = "not recorded: no ledger keeps this spend"
 
 # A row norm that is above the longest row by no more than this is it.
 ROUNDING = 1e-4
@@ -152,7 +153,7 @@ def _not_covered(terms: Terms) -> Iterator[str]:
     yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
     yield "the running time of a fit is not covered"
     yield from (DOUBLE_PRECISION, SEEDED) if terms.seeded else ()
-    yield from () if terms.ledger else ("not recorded: no ledger keeps this spend",)
+    yield from () if terms.ledger else (NOT_RECORDED,)
 
 
 def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
