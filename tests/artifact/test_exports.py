@@ -18,7 +18,15 @@ from equipoise.artifact.column_rules import ways_to_write
 from equipoise.artifact.exported import exported
 from equipoise.artifact.exports import members
 from equipoise.data.joined import raw_table
-from equipoise.data.schema import CategoryColumn, DateColumn, HashedColumn, NumberColumn, Schema, YesNoColumn
+from equipoise.data.schema import (
+    CategoryColumn,
+    CurveColumn,
+    DateColumn,
+    HashedColumn,
+    NumberColumn,
+    Schema,
+    YesNoColumn,
+)
 from equipoise.data.schema.kinds.date import PARTS
 from equipoise.data.schema.text import number_of
 from equipoise.errors import InvalidParameter
@@ -215,6 +223,24 @@ def test_a_text_is_the_same_number_in_postgresql_and_stops_no_query(numerals, po
         found = connection.execute(f"SELECT {text} FROM (VALUES {given}) AS people (age)").fetchall()  # noqa: S608
     numbers = pd.DataFrame({"age": [number for _, number in exact]})
     agree(list(zip(*found, strict=True)), expected(eq.load(folder), numbers))
+
+
+@pytest.mark.parametrize("row_norm", [None, 1.0])
+def test_numbers_whose_products_vanish_stop_no_query(tmp_path, postgres, row_norm):
+    columns = (
+        NumberColumn("age", (-1, 1)),
+        NumberColumn("dose", (-10, 10), fill=1e-300),
+        CurveColumn("curve", (-10, 10), cells=4),
+        NumberColumn("rent", (-10, 10), root=True),
+    )
+    model = release_of(tmp_path / "release", columns, row_norm=row_norm)
+    faint = [0.3, np.nan, 5e-324, -5e-324, 1e-310, 1e-170, 1e-150, -1e-101, 1e-99]
+    rows = pd.DataFrame({column.name: np.roll(faint, place) for place, column in enumerate(columns)})
+    rows = pd.concat([rows, pd.DataFrame(dict.fromkeys(rows, faint))], ignore_index=True)
+    text = members()["sql"]().written(exported(tmp_path / "release")).decode()
+    agree(in_sqlite(text, rows), expected(model, rows))
+    with postgres.connect(postgres.new_database()) as connection:
+        agree(in_database(connection, "%s", text, rows, types_of(rows)), expected(model, rows))
 
 
 def release_of(folder, columns, **facts):

@@ -26,15 +26,21 @@ PLAIN = {
     "bounded two": lambda: eq.LogisticRegression(
         8.0, domain=eq.Domain(bounds=[(-1, 3), (0, 1), (-2, 2)], fill=0.5, row_norm=1.2, **TWO), random_state=1
     ),
+    "widely bounded two": lambda: eq.LogisticRegression(
+        8.0, domain=eq.Domain(bounds=(-10, 10), row_norm=1.2, **TWO), random_state=1
+    ),
+    "two by a tiny norm": lambda: eq.LogisticRegression(8.0, domain=eq.Domain(1e-16, **TWO), random_state=1),
     "three": lambda: eq.LogisticRegression(8.0, domain=eq.Domain(1.0, classes=("a", "b", "c")), random_state=1),
     "number": lambda: eq.Ridge(8.0, domain=eq.Domain(1.0, **RANGE), random_state=1),
     "reduced number": lambda: eq.Ridge(0.05, domain=eq.Domain(1.0, row_sum=1.2, **RANGE), random_state=1),
+    "reduced number by the least norm": lambda: eq.Ridge(0.05, domain=eq.Domain(1e-100, **RANGE), random_state=1),
 }
 # Numbers whose squares overflow and vanish, those that are none, and rows on both sides of the row norm.
 ODD = (
     [1e200, -1e308, 1e300], [1e-200, 1e-300, 0.0], [1e200, 1e-200, 0.5], [1.7e308, 1.7e308, 1.7e308],
     [np.nan, 0.1, np.inf], [-np.inf, 3.0, -0.2], [0.0, 0.0, 0.0], [0.6, 0.8, 0.0], [5e-324, 1e-160, 1e-150],
-    [np.nan, np.nan, np.nan], [1.0, 0.6, -1.0],
+    [np.nan, np.nan, np.nan], [1.0, 0.6, -1.0], [1.7e308, 0.0, 1.0], [3e-17, -4e-17, 0.0], [3e-101, -4e-101, 1e-200],
+    [1.7976931348623e308] * 3, [1e-170, -1e-310, 5e-324],
 )  # fmt: skip
 
 
@@ -50,7 +56,8 @@ def plain(request, tmp_path_factory):
     assert bool(PredictionFacts.of(model.certificate_).projection) == reduced
     if reduced:
         # Else most predictions of so noisy a model lie outside of the target's range.
-        model.coef_, model.intercept_ = model.coef_ / np.abs(model.coef_).max(), 0.0
+        norm = PredictionFacts.of(model.certificate_).domain.row_norm
+        model.coef_, model.intercept_ = model.coef_ / np.abs(model.coef_).max() / norm, 0.0
     folder = tmp_path_factory.mktemp("plain") / "release"
     eq.save(model, folder)
     odd = np.zeros((len(ODD), rows.shape[1]))

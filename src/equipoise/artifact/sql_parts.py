@@ -24,6 +24,10 @@ BEYOND_DOUBLES = "1.797693134862315807e+308"
 BELOW_DOUBLES = "2.4703282292062328e-324"
 LONGEST_POWER = 4
 
+# An entry of less counts as 0, beside a row norm or a largest entry of 1: PostgreSQL stops where a product, such as its
+# square, is rounded to 0.
+NOTHING = 1e-100
+
 Kind = TypeVar("Kind", bound=Rule)
 
 
@@ -137,9 +141,11 @@ def scaled(value: str, low: float, high: float, filled: float) -> str:
     """Return the entry of a number between bounds, and of a missing one."""
     # No difference of two bounds overflows in halves.
     middle, half = low / 2.0 + high / 2.0, high / 2.0 - low / 2.0
+    beside, filled = f"({value} - {real(middle)})", 0.0 if abs(filled) < NOTHING else filled
     return (
         f"CASE WHEN {value} IS NULL THEN {real(filled)} WHEN {value} <= {real(low)} THEN -1.0 "
-        f"WHEN {value} >= {real(high)} THEN 1.0 ELSE ({value} - {real(middle)}) / {real(half)} END"
+        f"WHEN {value} >= {real(high)} THEN 1.0 WHEN ABS{beside} < {real(NOTHING * half)} THEN 0.0 "
+        f"ELSE {beside} / {real(half)} END"
     )
 
 

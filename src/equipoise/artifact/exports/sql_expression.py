@@ -59,18 +59,20 @@ def _part(rule: Rule, number: int, missing: tuple[str, ...]) -> Part[Any]:
 
 def _scores(model: Exported) -> str:
     """Return the selection of the scores s0, s1, ... from raw columns."""
-    columns, outputs = np.vstack([model.weights, model.directions]), len(model.weights)
+    domain, outputs = model.facts.domain, len(model.weights)
+    # Rows are in units of the row norm, so that none is too small for squares.
+    columns = np.vstack([model.weights * domain.row_norm, model.directions])
     steps = list(plain_steps(model, columns) if model.schema is None else _encoded_steps(model, columns))
     factor = ""
     if len(columns) > outputs:
         # A row that is long in the few directions is clipped in them, as in training (P1).
-        few, domain = [f"p{output}" for output in range(outputs, len(columns))], model.facts.domain
-        most, ratio = real(domain.row_norm), 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
+        few = [f"p{output}" for output in range(outputs, len(columns))]
+        ratio = 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
         reach = f"SQRT({total(f'{name} * {name}' for name in few)}) AS reach"
         steps.append(["*", reach, f"{real(ratio)} * {total(f'ABS({name})' for name in few)} AS spread"])
         factor = (
-            f" * CASE WHEN spread > reach AND spread > {most} THEN {most} / spread "
-            f"WHEN reach > {most} THEN {most} / reach ELSE 1.0 END"
+            " * CASE WHEN spread > reach AND spread > 1.0 THEN 1.0 / spread "
+            "WHEN reach > 1.0 THEN 1.0 / reach ELSE 1.0 END"
         )
     steps.append(
         [
