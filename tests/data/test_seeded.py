@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import equipoise as eq
 from equipoise.artifact.domain_check import domain_compared
+from equipoise.artifact.predictions import predictor
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.data.seeded import SeededDomain
 from equipoise.errors import InvalidParameter, SchemaInvalid
@@ -155,6 +156,58 @@ def test_a_folder_gives_them_back_as_seeded(rows, frame, tmp_path):
     # A released one has public facts, wherever its prevalence came from.
     eq.save(eq.LogisticRegression(domain=bought(rows, None)).fit(X, y), tmp_path / "released")
     assert eq.LogisticRegression(domain=eq.load(tmp_path / "released").domain).plan(ROWS, 3).grade == "proved"
+
+
+def test_no_encoder_takes_them_since_the_model_behind_it_would_not_know(frame):
+    schema = chosen(frame)
+    public = eq.LogisticRegression(domain=eq.Domain(1.0, classes=("no", "yes")))
+    with eq.account(epsilon=100.0, currency="basic") as account:
+        behind = make_pipeline(eq.SchemaEncoder(schema), public)
+        with pytest.raises(InvalidParameter, match=f"{SEEDED}.*random_state"):
+            behind.fit(frame[["a", "b"]], frame["ill"])
+    assert account.releases == ()
+    make_pipeline(eq.SchemaEncoder(chosen(frame, None)), public).fit(frame[["a", "b"]], frame["ill"])
+
+
+def test_a_seeded_folder_from_before_the_mark_gives_its_prevalence_back_as_seeded(frame, tmp_path):
+    # Such folders have these bytes: nothing in them says where the prevalence came from.
+    unmarked = replace(SCHEMA, target=replace(SCHEMA.target, prevalence=(0.94, 0.06)))
+    for place, model in enumerate((eq.LogisticRegression, eq.AdditiveClassifier)):
+        folder, again = tmp_path / f"{place}", tmp_path / f"{place} again"
+        eq.save(model(domain=unmarked, random_state=3).fit(frame), folder)
+        assert "seeded" not in (folder / "schema.toml").read_text()
+        opened = eq.load(folder)
+        facts = opened.domain, opened.schema_, opened.schema_.domain, clone(opened).domain, predictor(folder).schema_
+        for fact in (*facts, eq.Schema.from_text(opened.schema_.to_toml())):
+            with pytest.raises(InvalidParameter, match=SEEDED):
+                eq.LogisticRegression(domain=fact).plan(ROWS, opened.certificate_.n_features)
+        with pytest.raises(InvalidParameter, match=SEEDED):
+            clone(opened).set_params(random_state=None).fit(frame)
+        # What it was is written and certified as before.
+        eq.save(opened, again)
+        files = {file.name: file.read_bytes() for file in folder.iterdir()}
+        assert files == {file.name: file.read_bytes() for file in again.iterdir()}
+        found = eq.evaluate(opened, frame, epsilon=1.0, random_state=3)
+        assert found.schema.digest == opened.certificate_.terms.schema
+    eq.save(eq.LogisticRegression(domain=unmarked).fit(frame), tmp_path / "released")
+    assert eq.load(tmp_path / "released").domain == unmarked
+
+
+def test_what_predicts_without_an_estimator_marks_bounds_as_well(frame, tmp_path):
+    for place, random_state in enumerate((7, None)):
+        model = eq.LogisticRegression(1.0, domain=BLANK.with_private_bounds(0.5), random_state=random_state)
+        eq.save(model.fit(frame), tmp_path / f"{place}")
+        assert predictor(tmp_path / f"{place}").schema_ == model.schema_
+        assert model.schema_.seeded is (random_state is not None)
+
+
+def test_pickles_from_before_the_mark_open(frame):
+    for facts in (SCHEMA, chosen(frame)):
+        assert pickle.loads(pickle.dumps(facts)) == facts  # noqa: S301 - made here
+    older = object.__new__(eq.Schema)
+    older.__setstate__(SCHEMA.__getstate__()[:-1])
+    assert older == SCHEMA
+    assert eq.LogisticRegression(domain=older).plan().grade == "proved"
 
 
 def test_the_text_of_a_schema_says_so_and_takes_nothing_else():

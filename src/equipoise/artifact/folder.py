@@ -62,7 +62,7 @@ def files_of(
     files = {MODEL: record, CERTIFICATE: certificate.to_json(), PAGE: page_file.written(facts)}
     if facts.drawn:
         files[REPORT] = report_of(model, spends, attack)
-    if isinstance(schema := model._public_facts, Schema):
+    if (schema := _schema_of(model, certificate)) is not None:
         # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = schema.to_toml()
     contents = {name: text.encode() for name, text in files.items()}
@@ -94,10 +94,15 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
     return certificate
 
 
+def _schema_of(model: PrivateEstimator, certificate: Certificate) -> Schema | None:
+    facts = model._public_facts
+    return facts.as_certified(certificate.terms.schema) if isinstance(facts, Schema) else None
+
+
 def report_of(model: PrivateEstimator, spends: Spends | None = None, attack: page_file.Attack | None = None) -> str:
     """Return the page of a fitted model, with what its ledger said when the spend was recorded, and an attack."""
     certificate, saved = _certificate_of(model), model._saved()
-    schema = facts if isinstance(facts := model._public_facts, Schema) else None
+    schema = _schema_of(model, certificate)
     shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), schema)
     balance, at = (None, "") if spends is None else (spends.balance, spends.at)
     return page_of(certificate, shown, balance, at, attack)

@@ -21,7 +21,9 @@ class Predictor:
         saved, nodes = release.saved, release.certificate.claim.nodes()
         bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
         paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
-        self.schema_ = schema.with_bounds(paid) if paid else schema
+        seeded = release.certificate.terms.seeded
+        schema = schema.reopened(seeded)
+        self.schema_ = schema.with_bounds(paid, seeded) if paid else schema
         self._facts = PredictionFacts.of(release.certificate)
         self._weights = np.array(saved.coefficients).T
         self._intercepts = np.array(saved.intercepts)

@@ -5,9 +5,13 @@ from, in every copy of it, and so does a schema, in its text too (`Schema.seeded
 """
 
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Domain
+
+if TYPE_CHECKING:
+    from equipoise.data.schema import Schema
 
 
 class SeededDomain(Domain):
@@ -27,8 +31,8 @@ def marked(domain: Domain) -> SeededDomain:
     return SeededDomain(**{fact.name: getattr(domain, fact.name) for fact in fields(Domain)})
 
 
-def reopened(domain: Domain, seeded: bool) -> Domain:
-    """Return the domain that a certificate states, for whoever fits again with what is read from a file.
+def reopened(facts: "Domain | Schema", seeded: bool) -> "Domain | Schema":
+    """Return the domain that a certificate states, or a folder's schema, for whoever fits again with what was read.
 
     Where a prevalence came from no certificate says: beside a seeded release it is taken for a seeded one.
 
@@ -38,7 +42,9 @@ def reopened(domain: Domain, seeded: bool) -> Domain:
     >>> type(reopened(published, seeded=False)).__name__, type(reopened(published, seeded=True)).__name__
     ('Domain', 'SeededDomain')
     """
-    return marked(domain) if seeded and domain.prevalence is not None else domain
+    if not isinstance(facts, Domain):
+        return facts.reopened(seeded)
+    return marked(facts) if seeded and facts.prevalence is not None else facts
 
 
 def domain_for(domain: Domain, seeded: bool) -> Domain:
@@ -51,8 +57,8 @@ def domain_for(domain: Domain, seeded: bool) -> Domain:
     >>> domain_for(marked(Domain(1.0, classes=(0, 1))), seeded=False)
     Traceback (most recent call last):
     equipoise.errors.InvalidParameter: asked: public facts for a release; found: a prevalence or bounds that a seeded \
-run chose, for experiments only; to do: choose them without a seed, or declare published ones in a domain or a schema \
-of your own; an experiment passes random_state here too
+run chose, for experiments only; to do: choose them without a seed, from facts that have none of them yet, or declare \
+published ones in a domain or a schema of your own; in Python an experiment passes random_state here too
     """
     if not isinstance(domain, SeededDomain):
         return domain
@@ -60,7 +66,7 @@ of your own; an experiment passes random_state here too
         raise InvalidParameter(
             "public facts for a release",
             "a prevalence or bounds that a seeded run chose, for experiments only",
-            "choose them without a seed, or declare published ones in a domain or a schema of your own; an experiment "
-            "passes random_state here too",
+            "choose them without a seed, from facts that have none of them yet, or declare published ones in a domain "
+            "or a schema of your own; in Python an experiment passes random_state here too",
         )
     return Domain(**{fact.name: getattr(domain, fact.name) for fact in fields(Domain)})

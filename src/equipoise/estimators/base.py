@@ -264,7 +264,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     @classmethod
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
         found = PredictionFacts.of(certificate)
-        model = cls(**saved.model.parameters(cls), domain=facts or reopened(found.domain, certificate.terms.seeded))
+        model = cls(**saved.model.parameters(cls), domain=reopened(facts or found.domain, certificate.terms.seeded))
         claim = certificate.claim.trained
         if isinstance(claim, Trained):
             shape = certificate.n_samples, certificate.n_features

@@ -25,7 +25,8 @@ class SchemaEncoder(TransformerMixin, KnownParameters):
     Parameters
     ----------
     schema : Schema
-        Its columns and target must be complete; the number of rows and the voucher may be blank.
+        Its columns and target must be complete; the number of rows and the voucher may be blank. One that a seeded run
+        filled in is refused: no step behind it would know.
 
     Attributes
     ----------
@@ -76,6 +77,13 @@ class SchemaEncoder(TransformerMixin, KnownParameters):
             raise DomainMissing(asked, "schema=None, and nothing is ever inferred from the data", LINE)
         if not isinstance(self.schema, Schema):
             raise InvalidParameter("a Schema", f"schema of type {type(self.schema).__name__}", LINE)
+        if self.schema.seeded:
+            raise InvalidParameter(
+                "public facts, for whatever model comes behind the encoder",
+                "a schema whose prevalence or bounds a seeded run chose, for experiments only",
+                "choose them without a seed; an experiment leaves the encoder out and passes domain=schema to a model "
+                "with random_state",
+            )
         return Encoder(self.schema)
 
     def __sklearn_tags__(self) -> Any:

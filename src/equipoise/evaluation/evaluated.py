@@ -267,7 +267,7 @@ def evaluated(model: Any, by: str = "", positive: Label | None = None) -> Evalua
     made = (EvaluatedClassifier if labels else EvaluatedRegressor)(
         certificate,
         model._facts,
-        facts if isinstance(facts := model._public_facts, Schema) else None,
+        facts.as_certified(certificate.terms.schema) if isinstance(facts := model._public_facts, Schema) else None,
         getattr(model, "schema_", None),
         labels,
         np.atleast_2d(model.coef_),

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, Self
 
@@ -115,6 +115,11 @@ class Schema:
         if not faults.found and len(self.to_toml().encode()) > LARGEST_FILE:
             faults.found.append(f"the whole text: at most {LARGEST_FILE // 2**20} MiB; found more")
         faults.refuse()
+
+    def __setstate__(self, state: list[object]) -> None:
+        """Take what an older version kept, too: facts that it does not know, the last ones, have their defaults."""
+        settle(self, **{fact.name: fact.default for fact in fields(self)[len(state) :]})
+        settle(self, **dict(zip((fact.name for fact in fields(self)), state, strict=False)))
 
     def _check_columns(self, faults: Faults) -> None:
         """Refuse columns that are too many, none, or named twice."""
@@ -297,6 +302,15 @@ class Schema:
         if target.name in bounds:
             target = replace(target, bounds=bounds[target.name])
         return replace(self, columns=columns, target=target, private_bounds=None, seeded=self.seeded or seeded)
+
+    def reopened(self, seeded: bool) -> Self:
+        """Return a released folder's schema for whoever fits again: a seeded release's prevalence may be seeded."""
+        return replace(self, seeded=True) if seeded and self.target.prevalence is not None else self
+
+    def as_certified(self, digest: str) -> Self:
+        """Return the schema that a certificate names, without the mark that `reopened` may have given it."""
+        declared = replace(self, seeded=False)
+        return declared if declared.digest == digest else self
 
     @property
     def domain(self) -> Domain:
