@@ -735,3 +735,11 @@ def test_a_wrong_path_is_to_be_checked_and_not_asked_for_again(command, tmp_path
     # A certificate that was cut off is still to be asked for again.
     (tmp_path / "certificate.json").write_text('{"schema_version": 2')
     assert "ask for the file again" in equipoise(command, tmp_path / "certificate.json").stderr
+
+
+def test_figures_of_nothing_ask_for_an_evaluation(tmp_path):
+    done = equipoise("figures", tmp_path / "nothing")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "the folder of an evaluation" in said
+    assert "check the path; pass the folder that evaluate or train --holdout wrote" in said

@@ -106,19 +106,20 @@ class Findings(Record):
         return {"verdict": self.verdict[1], "consistent": consistent, **found, "theorems": theorems}
 
 
-def contents_of(folder: Path) -> dict[str, bytes]:
+def contents_of(folder: Path, asked: str = "a released folder", maker: str = "train or evaluate") -> dict[str, bytes]:
     """Return the bytes of every file; anything but the files of a release is refused unread."""
+    wrong = f"check the path; pass the folder that {maker} wrote"
     try:
         names = set(os.listdir(folder))
     except OSError as error:
-        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", OTHER_PATH) from None
+        raise ReleaseUnreadable(f"{asked} {folder}", f"{error.strerror}", wrong) from None
     strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
     contents = {} if strange or missing else {name: _bytes(folder / name, name) for name in names}
     if contents and REPORT not in names and _page_drawn(contents):
         missing = [REPORT]
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
-        remedy = AGAIN if CERTIFICATE in names else OTHER_PATH
+        remedy = AGAIN if CERTIFICATE in names else wrong
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", remedy)
     return contents
 
