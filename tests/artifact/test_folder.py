@@ -15,6 +15,7 @@ import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import model_file
 from equipoise.artifact.findings import inspect
+from equipoise.artifact.reading import release_in
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import MANIFEST
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
@@ -303,11 +304,16 @@ def test_what_is_no_folder_is_refused(tmp_path, where):
 @pytest.mark.usefixtures("plain_page")
 def test_an_existing_folder_is_kept(copy, frame):
     before = {path.name: path.read_bytes() for path in copy.iterdir()}
-    with pytest.raises(OutputRefused):
+    with pytest.raises(OutputRefused, match=r"pass --force \(in Python force=True\)"):
         eq.save(fitted(eq.LinearSVC, frame), copy)
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
     eq.save(fitted(eq.LinearSVC, frame), copy, force=True)
     assert type(eq.load(copy)) is eq.LinearSVC
+
+
+def test_an_evaluation_in_place_of_a_release_is_met_with_the_command_that_reads_it():
+    with pytest.raises(ReleaseUnreadable, match="read it with equipoise figures FOLDER"):
+        release_in({})
 
 
 def test_an_unfitted_model_cannot_be_saved(tmp_path):

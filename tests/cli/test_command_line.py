@@ -719,3 +719,27 @@ def test_certificates_of_a_search_and_of_a_selection_are_read_as_well(tmp_path):
         assert words in checked.stdout
         path.write_text(plan.to_json().replace('"epsilon": 1.0', '"epsilon": 0.5', 1))
         assert equipoise("verify", path).returncode == 1
+
+
+@pytest.mark.parametrize("command", ["explain", "verify"])
+def test_a_wrong_path_is_to_be_checked_and_not_asked_for_again(command, tmp_path):
+    (tmp_path / "people.csv").write_text("age,ill\n40,no\n")
+    (tmp_path / "people.toml").write_text("format_version = 1\n")
+    (tmp_path / "folder").mkdir()
+    told = {"relase": "nothing at", "people.csv": "another file", "people.toml": "another file", "folder": "missing: "}
+    for name, found in told.items():
+        done = equipoise(command, tmp_path / name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert found in done.stderr, done.stderr
+        assert "check the path; pass the folder that train or evaluate wrote" in " ".join(done.stderr.split())
+    # A certificate that was cut off is still to be asked for again.
+    (tmp_path / "certificate.json").write_text('{"schema_version": 2')
+    assert "ask for the file again" in equipoise(command, tmp_path / "certificate.json").stderr
+
+
+def test_figures_of_nothing_ask_for_an_evaluation(tmp_path):
+    done = equipoise("figures", tmp_path / "nothing")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "the folder of an evaluation" in said
+    assert "check the path; pass the folder that evaluate or train --holdout wrote" in said

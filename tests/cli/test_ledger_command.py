@@ -52,8 +52,25 @@ def reference(tmp_path) -> str:
 
 def test_create_gives_a_budget_once(reference):
     assert eq.Ledger(reference).balance().limit == eq.Budget(1.0, 1e-5)
-    with pytest.raises(LedgerRefused, match="never changed"):
+    with pytest.raises(LedgerRefused, match="never changed") as refused:
         run("create", reference, "--epsilon", 2)
+    # Nobody is led to a second budget for the same people.
+    remedy = refused.value.remedy
+    assert remedy.startswith("for the same people, spend from it: equipoise ledger show "), remedy
+    assert remedy.endswith("; for others, another name"), remedy
+
+
+def test_a_dataset_that_is_not_there_is_met_with_those_that_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    for name in ("people", "trial"):
+        run("create", name, "--epsilon", 3)
+    for command in ("show", "releases", "history", "export"):
+        with pytest.raises(LedgerRefused, match=r"did you mean 'people'\? Else create it once: .* create peple "):
+            run(command, "peple")
+    with pytest.raises(LedgerRefused, match="did you mean 'people'"):
+        eq.Ledger("peple").admit(PLAN)
+    with pytest.raises(LedgerRefused, match="'people', 'trial' if these are the same people; else create it once"):
+        run("show", "ward")
 
 
 @pytest.mark.parametrize("wrong", [("--epsilon", -1), ("--epsilon", "nan"), ("--epsilon", 1, "--delta", 1)])

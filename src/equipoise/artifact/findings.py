@@ -43,6 +43,9 @@ LARGEST[STATEMENT] = 2**16
 # page.json says that none was drawn.
 OPTIONAL = {MODEL, SCHEMA, PAGE, REPORT, STATEMENT}
 
+# Who named another path has nothing to ask for again.
+OTHER_PATH = "check the path; pass the folder that train or evaluate wrote"
+
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
     "whether a ledger recorded the spend",
@@ -103,19 +106,21 @@ class Findings(Record):
         return {"verdict": self.verdict[1], "consistent": consistent, **found, "theorems": theorems}
 
 
-def contents_of(folder: Path) -> dict[str, bytes]:
+def contents_of(folder: Path, asked: str = "a released folder", maker: str = "train or evaluate") -> dict[str, bytes]:
     """Return the bytes of every file; anything but the files of a release is refused unread."""
+    wrong = f"check the path; pass the folder that {maker} wrote"
     try:
         names = set(os.listdir(folder))
     except OSError as error:
-        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
+        raise ReleaseUnreadable(f"{asked} {folder}", f"{error.strerror}", wrong) from None
     strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
     contents = {} if strange or missing else {name: _bytes(folder / name, name) for name in names}
     if contents and REPORT not in names and _page_drawn(contents):
         missing = [REPORT]
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
-        raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
+        remedy = AGAIN if CERTIFICATE in names else wrong
+        raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", remedy)
     return contents
 
 
@@ -127,7 +132,7 @@ def _page_drawn(contents: Mapping[str, bytes]) -> bool:
         return True
 
 
-def _bytes(path: Path, name: str) -> bytes:
+def _bytes(path: Path, name: str, remedy: str = AGAIN) -> bytes:
     try:
         plain, content = not path.is_symlink() and path.is_file(), b""
         if plain:
@@ -136,7 +141,7 @@ def _bytes(path: Path, name: str) -> bytes:
                 content = file.read(LARGEST[name] + 1)
         if not plain or len(content) > LARGEST[name]:
             found = f"{'a longer one' if plain else 'a link, or no file'} at {path}"
-            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", found, AGAIN)
+            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", found, remedy)
         return content
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
@@ -144,8 +149,16 @@ def _bytes(path: Path, name: str) -> bytes:
 
 def files_at(at: Path) -> dict[str, bytes]:
     """Return the files of a released folder, or a certificate.json by itself."""
-    # Unlike the methods of a path, these two questions never raise.
-    return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
+    # Unlike the methods of a path, these questions never raise.
+    if os.path.isdir(at):
+        return contents_of(at)
+    asked = "a released folder, an evaluation, or a certificate.json"
+    if not os.path.exists(at):
+        raise ReleaseUnreadable(asked, f"nothing at {at}", OTHER_PATH)
+    content = _bytes(Path(os.path.realpath(at)), CERTIFICATE, OTHER_PATH)
+    if not content.lstrip().startswith(b"{"):
+        raise ReleaseUnreadable(asked, f"another file, {at}, which is no certificate", OTHER_PATH)
+    return {CERTIFICATE: content}
 
 
 def inspect(path: Path) -> Findings:

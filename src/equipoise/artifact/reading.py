@@ -53,7 +53,7 @@ def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
 def release_in(contents: dict[str, bytes]) -> ReadRelease | OldRelease:
     """Return what these files of a released folder hold; the model is taken out, so that it is not held twice."""
     if MODEL not in contents:
-        remedy = "open it with equipoise.Evaluation.load, or pass the folder that train wrote"
+        remedy = "read it with equipoise figures FOLDER (Python: Evaluation.load), or pass the folder that train wrote"
         raise ReleaseUnreadable("the folder of a released model", "one without a model, as of an evaluation", remedy)
     altered = tuple(checked.manifest_faults(contents))
     if altered:

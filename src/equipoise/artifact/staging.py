@@ -84,7 +84,7 @@ class Staging:
         if not os.path.lexists(self._out) or (folder and not any(self._out.iterdir())):
             return
         if not self._force:
-            remedy = f"choose another name, or pass --force to replace an earlier {self._kind}"
+            remedy = f"choose another name, or pass --force (in Python force=True) to replace an earlier {self._kind}"
             raise OutputRefused(f"a new or empty folder {self._out.name}", "one that exists", remedy)
         lacking = [name for name in self._markers if not (self._out / name).is_file()]
         strange = bool(self._never) and os.path.lexists(self._out / self._never)
@@ -237,7 +237,9 @@ def new_file(path: Path, force: bool | None = None, sealed: bool = False) -> Ite
             found = "a link to nothing" if path.is_symlink() and not path.exists() else "a device, a pipe or a socket"
             raise OutputRefused(f"a new file {path.name}", found, "choose another name; only a file is ever replaced")
         if path.is_file() and not force:
-            remedy = "choose another name" + ("" if force is None else ", or pass --force to replace a file")
+            remedy = "choose another name" + (
+                "" if force is None else ", or pass --force (in Python force=True) to replace a file"
+            )
             raise OutputRefused(f"a new file {path.name}", "one that exists", remedy)
     with _as_refusal(path):
         sweep(path.parent)

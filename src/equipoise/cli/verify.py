@@ -14,7 +14,7 @@ from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
 from equipoise.cli.progress import waiting
-from equipoise.errors import InvalidParameter, MissingExtra, ReleaseUnreadable
+from equipoise.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from equipoise.artifact.parts import Part
@@ -67,9 +67,6 @@ def command(
     from equipoise.artifact.verdict import examine
     from equipoise.evaluation.drawing import evaluation_page
 
-    if not os.path.lexists(path):
-        asked = "a released folder, an evaluation, or a certificate.json"
-        raise ReleaseUnreadable(asked, f"nothing at {path}", "pass the folder that train or evaluate wrote")
     with waiting("checking", quiet or as_json):
         against = _against(key, trust, ledger, export, witness, witness_key, policy)
         against = replace(against, release=release)

@@ -133,7 +133,7 @@ class Evaluation:
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Return the evaluation in a folder, if its files are as they were made and its claim follows."""
-        return cls.of(contents_of(Path(folder)))
+        return cls.of(contents_of(Path(folder), "the folder of an evaluation", "evaluate or train --holdout"))
 
     @classmethod
     def of(cls, contents: Mapping[str, bytes]) -> Self:

@@ -15,7 +15,7 @@ from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import currency_named, default_for
 from equipoise.ledger.currencies.base import require_countable, shown, text_of
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
-from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
+from equipoise.ledger.names import meant_by, others_in_words, require_apart, require_new, require_one_script
 from equipoise.ledger.release_ids import DrawnId, drawn_id, require_release_id
 from equipoise.ledger.statements import (
     Balance,
@@ -104,8 +104,9 @@ class Ledger:
         with self._store.opened(writing=True, creating=True) as connection:
             recorded = self._store.names(connection, whole=True)
             if meant_by(self._store.written, recorded):
-                remedy = "choose another dataset name; budgets are never changed"
-                raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
+                found = "one that exists already; budgets are never changed"
+                remedy = f"for the same people, spend from it: {self._store.command('show')}; for others, another name"
+                raise LedgerRefused(f"a new budget for {self.dataset!r}", found, remedy)
             require_apart(self.dataset, recorded, apart_from)
             require_one_script(self.dataset)
             text = records.canonical(record)
@@ -427,12 +428,11 @@ class Ledger:
         """
         written = self._store.written
         # Where a budget was taken out, the rest of its history is still found.
-        own = meant_by(written, self._store.names(connection)) or meant_by(
-            written, self._store.names(connection, whole=True)
-        )
-        if not own:
-            found = f"none in {self._store.shown_path if self._store.in_file else self._store.shown}"
-            raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
+        own = meant_by(written, self._store.names(connection))
+        recorded = () if own else self._store.names(connection, whole=True)
+        if not (own := own or meant_by(written, recorded)):
+            remedy = f"{others_in_words(self.dataset, recorded)}{self._store.creation}"
+            raise LedgerRefused(f"a budget for {self.dataset!r}", f"none in {self.place}", remedy)
         if len(own) > 1 and spending:
             found = f"{len(own)} budgets, of {', '.join(map(repr, sorted(own)))}, which are one name"
             remedy = "create a budget under another name with what is truly left of the people's, and spend that"

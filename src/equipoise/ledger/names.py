@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 import unicodedata
@@ -66,6 +67,9 @@ _EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BO
 
 # Words of so many letters are alike if they differ by one slip.
 LONG = 5
+
+# So many datasets are named where one was asked for that is not there.
+NAMED = 5
 
 
 def _is_separator(letter: str) -> bool:
@@ -266,3 +270,24 @@ def meant_by(written: str, recorded: Iterable[object]) -> tuple[str, ...]:
     # What was overwritten may hold anything, text or not.
     alike = [name for name in recorded if isinstance(name, str) and normal_form(name) == normal]
     return tuple(sorted(alike, key=lambda name: (name != written, name)))
+
+
+def others_in_words(name: str, recorded: Iterable[object]) -> str:
+    """Return what to do before a budget is created under a name that is not recorded: look at those that are.
+
+    Examples
+    --------
+    >>> others_in_words("peple", ["people", "trial"]), others_in_words("ward", ["people", "trial"])
+    ("did you mean 'people'? Else ", "spend of one of 'people', 'trial' if these are the same people; else ")
+    >>> others_in_words("ward", [])
+    ''
+    """
+    names = sorted(found for found in recorded if isinstance(found, str))
+    close = difflib.get_close_matches(name, names, NAMED)
+    if near := [found for found in names if are_near(found, name) or found in close][:NAMED]:
+        return f"did you mean {' or '.join(f'{found!r:.80}' for found in near)}? Else "
+    if not names:
+        return ""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    listed = f"{', '.join(f'{found!r:.80}' for found in names[:NAMED])}{more}"
+    return f"spend of {'one of ' if names[1:] else ''}{listed} if these are the same people; else "
