@@ -39,6 +39,7 @@ from equipoise.noise import noise_source
 from equipoise.planning import kinds
 from equipoise.planning.issue import issue
 from equipoise.planning.losses import known as losses_known
+from equipoise.planning.mean_alone import is_mean_alone, reduced
 from equipoise.planning.request import Request
 from equipoise.release import Released, release
 from equipoise.vocabulary import losses
@@ -268,13 +269,14 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         claim = certificate.claim.trained
         if isinstance(claim, Trained):
             shape = certificate.n_samples, certificate.n_features
-            model._recognise(shape, claim.problem.loss.name, claim.problem.penalty.name, claim.problem.intercept)
+            model._recognise(shape, claim)
         model.certificate_ = certificate
         model._reopen(saved, found, certificate.claim.nodes())
         return model
 
-    def _recognise(self, shape: tuple[int, int], loss: str, penalty: str, intercept: float) -> None:
+    def _recognise(self, shape: tuple[int, int], claim: Trained) -> None:
         """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
+        loss, penalty = claim.problem.loss.name, claim.problem.penalty.name
         # A folder does not say which seed was used, and whether one was changes nothing about what is compared.
         asking = copy(self).set_params(random_state=0)
         try:
@@ -282,9 +284,12 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             own, cap = losses.named(asked.loss), loss.partition(":")[2]
             # Some kinds of release clip slopes, which makes another loss of it.
             known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
+            # A target's mean alone is told by a longer constant column.
+            mean = reduced(asked) if is_mean_alone(claim) else None
+            known = known and claim.problem.intercept in (asked.intercept, mean.intercept if mean else asked.intercept)
         except (EquipoiseError, ValueError):
             known = False
-        if not known or (asked.penalty, asked.intercept) != (penalty, intercept):
+        if not known or asked.penalty != penalty:
             raise ReleaseUnreadable(
                 "a model, a certificate and a schema that belong together",
                 "a model that asks for another certificate",
