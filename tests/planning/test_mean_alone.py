@@ -113,15 +113,14 @@ def test_a_release_is_saved_opened_and_checked_like_any_other(tmp_path):
     assert plain.predict(X) == pytest.approx(released.predict(X), abs=1e-12)
 
 
-def test_a_longer_constant_column_than_the_rules_is_not_recognised():
-    released = model(0).fit(*table(400, 2))
-    claim = released.certificate_.claim.trained
-    released._recognise((400, 20), claim)
+@pytest.mark.parametrize(("intercept", "mean_alone"), [(3.0, True), (2.0, False), (0.5, True)])
+def test_a_constant_column_other_than_the_rules_is_not_recognised(intercept, mean_alone):
+    """A model of all columns has the short one, the mean alone the long one, and nothing else is opened."""
+    known = (400, 20), "squared", "l2"
+    model(0)._recognise(*known, 2.0, mean_alone=True)
+    model(0)._recognise(*known, 0.5)
     with pytest.raises(ReleaseUnreadable, match="another certificate"):
-        released._recognise((400, 20), replace(claim, problem=replace(claim.problem, intercept=3.0)))
-    columns = replace(claim, projection=0)
-    with pytest.raises(ReleaseUnreadable, match="another certificate"):
-        released._recognise((400, 20), columns)
+        model(0)._recognise(*known, intercept, mean_alone=mean_alone)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 3.0])

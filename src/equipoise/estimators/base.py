@@ -269,14 +269,17 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         claim = certificate.claim.trained
         if isinstance(claim, Trained):
             shape = certificate.n_samples, certificate.n_features
-            model._recognise(shape, claim)
+            problem = claim.problem
+            asked = problem.loss.name, problem.penalty.name, problem.intercept
+            model._recognise(shape, *asked, mean_alone=is_mean_alone(claim))
         model.certificate_ = certificate
         model._reopen(saved, found, certificate.claim.nodes())
         return model
 
-    def _recognise(self, shape: tuple[int, int], claim: Trained) -> None:
+    def _recognise(
+        self, shape: tuple[int, int], loss: str, penalty: str, intercept: float, mean_alone: bool = False
+    ) -> None:
         """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
-        loss, penalty = claim.problem.loss.name, claim.problem.penalty.name
         # A folder does not say which seed was used, and whether one was changes nothing about what is compared.
         asking = copy(self).set_params(random_state=0)
         try:
@@ -285,11 +288,10 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             # Some kinds of release clip slopes, which makes another loss of it.
             known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
             # A target's mean alone is told by a longer constant column.
-            mean = reduced(asked) if is_mean_alone(claim) else None
-            known = known and claim.problem.intercept in (asked.intercept, mean.intercept if mean else asked.intercept)
+            asked = (reduced(asked) if mean_alone else None) or asked
         except (EquipoiseError, ValueError):
             known = False
-        if not known or asked.penalty != penalty:
+        if not known or (asked.penalty, asked.intercept) != (penalty, intercept):
             raise ReleaseUnreadable(
                 "a model, a certificate and a schema that belong together",
                 "a model that asks for another certificate",
