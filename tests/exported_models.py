@@ -92,7 +92,8 @@ MODELS = {
     "additive two": eq.AdditiveClassifier,
     "additive number": eq.AdditiveRegressor,
     "svm two": eq.LinearSVC,
-    # With so small a budget rows are reduced to a few random directions (P1).
+    # With so small a budget rows are reduced to a few random directions (P1), and to one where a number is told.
+    "reduced two": eq.LogisticRegression,
     "reduced number": eq.Ridge,
     # So much noise that most predictions lie outside of the target's range.
     "noisy number": partial(eq.Ridge, mechanism="output"),

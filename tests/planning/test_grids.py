@@ -32,7 +32,7 @@ def test_the_alpha_that_is_found_is_the_best_of_the_whole_grid(loss, penalty, do
     def found():
         public_alpha.cache_clear()
         smooth = penalty == "l2" and loss != "hinge"
-        return public_alpha(request), smooth and objective._public_choice(request, losses.named(loss))
+        return public_alpha(request), smooth and objective._public_choice(request, losses.named(loss), objective._share)
 
     quick = found()
     for module in ("equipoise.planning.public_alpha", "equipoise.planning.kinds.objective"):

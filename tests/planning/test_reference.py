@@ -412,7 +412,7 @@ def test_targets_are_as_curved_as_what_predictions_leave_of_them(label_bound):
     assert corner == pytest.approx(2 / (math.sqrt(2 * math.pi) * deviation), rel=2e-3)
 
 
-@pytest.mark.parametrize(("rows", "epsilon"), [(200, 0.1), (320, 1.0), (1000, 0.3), (3000, 3.0)])
+@pytest.mark.parametrize(("rows", "epsilon"), [(200, 0.6), (320, 1.0), (1000, 0.3), (3000, 3.0)])
 def test_regressions_are_compared_by_their_cost_as_it_is(rows, epsilon):
     """What the menu shows is what every plan by name costs, and the least of it is taken."""
     domain, budget = Domain(1.0, labels=(-1.0, 1.0)), Budget(epsilon, rows**-2.0)
@@ -459,14 +459,12 @@ def test_doubt_about_the_evidence_can_decide(monkeypatch):
     assert choose(asked)[0].claim.kind == "noisy-gradient"
 
 
-@pytest.mark.parametrize(("delta", "directions"), [(0.0, True), (210**-2.0, False)])
-def test_rows_are_reduced_only_where_that_wins_more_than_any_plan_of_all_columns(delta, directions):
-    """With delta > 0 a descent on all 22 columns wins nearly as much on 210 rows, and did better on Hitters."""
-    domain, budget = Domain(1.0, labels=(-1.0, 1.0)), Budget(0.1, delta)
-    asked = Request("squared", "l2", "public", domain, 0.5, 210, 22, budget, "auto")
-    chosen, lines = choose(asked)
-    assert bool(chosen.claim.projection if chosen.claim.kind == "objective" else 0) == directions
-    nothing = of_problem(chosen.claim.problem, chosen.claim.n_features).nothing
+@pytest.mark.parametrize(("rows", "epsilon", "directions"), [(290, 0.1, True), (290, 1.0, False), (2_900, 0.1, False)])
+def test_rows_are_reduced_only_where_that_wins_more_than_any_plan_of_all_columns(rows, epsilon, directions):
+    """Two fifths more of what is at stake: with few rows of 64 columns, and a small epsilon."""
+    domain, budget = Domain(1.0, classes=(0, 1)), Budget(epsilon)
+    chosen, lines = choose(Request("logistic", "l2", "public", domain, 0.2, rows, 64, budget, "auto"))
+    assert bool(chosen.claim.projection) == directions
     of_all = min(line.cost for line in lines if not line.projection)
     for line in lines:
-        assert not line.projection or nothing - line.cost > nothing - of_all
+        assert not line.projection or 1 - line.cost > 1.4 * (1 - of_all)

@@ -70,10 +70,11 @@ def _first_clause(line: str) -> str:
 
 def _hidden(certificate: Certificate) -> Iterator[str]:
     """Yield what to say of a plan whose noise leaves little to learn."""
+    from equipoise.planning.mean_alone import SAID
     from equipoise.planning.notes import Notes
 
     cost = Notes.of(certificate).cost
-    if MOST < cost < math.inf:
+    if MOST < cost < math.inf and SAID not in certificate.caveats:
         yield (
             f"noise would hide {min(99.9, 100 * cost):.3g}% of what could be learned: take a larger epsilon, more "
             "rows or fewer columns, or do not spend it"

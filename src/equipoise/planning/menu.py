@@ -12,7 +12,8 @@ from equipoise.planning.kinds import Plan, Planner, named, planner_of
 from equipoise.planning.kinds.objective import PROJECTION_GAIN
 from equipoise.planning.laws import ANY
 from equipoise.planning.long_tables import batches_beside
-from equipoise.planning.reference import RESOLUTION, of_problem
+from equipoise.planning.mean_alone import MOST_LOST, is_mean_alone
+from equipoise.planning.reference import RESOLUTION
 from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -106,8 +107,13 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         raise refusals.get("output") or NoTheoremApplies(
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
-    found = _worth_reducing(found)
+    alone = [plan for plan in found if is_mean_alone(plan.claim)]
+    found = _worth_reducing([plan for plan in found if not is_mean_alone(plan.claim)])
     found.sort(key=lambda plan: (plan.share, plan.claim.kind))
+    if alone and found[0].share > MOST_LOST:
+        lines = [_line(alone[0], "taken: the mean alone, for columns would cost more than they tell")]
+        lines += [_line(plan, f"loses more than {MOST_LOST:g} of what columns tell") for plan in found]
+        return alone[0], (*lines, *_refused(refusals))
     faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
     # The cost of a model of classes is compared with that of other encodings and of batches as well: it stays.
     doubt = DOUBTED - 1 if losses.named(request.loss).task == "classification" else 0.0
@@ -125,21 +131,19 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     if taken is not None:
         found, chosen, reason = [taken, *found], taken, "taken: no dearer, with a part of the work"
     lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in found] + beside
-    lines += [
-        Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
-    ]
-    return chosen, tuple(lines)
+    return chosen, (*lines, *_refused(refusals))
+
+
+def _refused(refusals: dict[str, EquipoiseError]) -> Iterator[Choice]:
+    """Yield a line for every kind that cannot serve the request."""
+    for name, error in refusals.items():
+        yield Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}")
 
 
 def _worth_reducing(found: list[Plan]) -> list[Plan]:
     """Return the plans without one on a few directions that wins too little over the cheapest of all columns."""
     of_all = min((plan.share for plan in found if not _directions(plan)), default=float("inf"))
-
-    def wins_enough(plan: Plan) -> bool:
-        nothing = of_problem(plan.claim.problem, plan.claim.n_features).nothing
-        return nothing - plan.share > PROJECTION_GAIN * (nothing - of_all)
-
-    return [plan for plan in found if not _directions(plan) or wins_enough(plan)]
+    return [plan for plan in found if not _directions(plan) or 1 - plan.share > PROJECTION_GAIN * (1 - of_all)]
 
 
 def _preferred(plan: Plan) -> bool:

@@ -11,6 +11,7 @@ from equipoise.certify.record import build, to_plain
 from equipoise.planning import words
 from equipoise.planning.kinds import Plan, planner_of, words_of
 from equipoise.planning.laws import Calibration
+from equipoise.planning.mean_alone import SAID, is_mean_alone
 from equipoise.planning.menu import Choice
 from equipoise.planning.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.planning.request import Request
@@ -168,6 +169,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
         caveats=(
+            *((SAID,) if is_mean_alone(claim) else ()),
             *request.remarks,
             *divided(request),
             *_hardly_there(request),
@@ -203,7 +205,8 @@ def _menu(menu: tuple[Choice, ...]) -> Section:
     for choice in menu:
         if choice.theorem:
             clip = "unclipped" if choice.clip is None else f"clip {number(choice.clip)}"
-            clip += f", {choice.projection} directions" if choice.projection else ""
+            if choice.projection:
+                clip += f", {choice.projection} direction" + ("s" if choice.projection > 1 else "")
             mark = "*" if choice.verdict.startswith("taken") else " "
             lines.append(
                 f"{mark} {choice.kind:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.law:<18} "

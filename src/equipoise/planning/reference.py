@@ -170,12 +170,11 @@ def _spectrum(columns: int) -> tuple[Numbers, Numbers]:
 
 
 @lru_cache(maxsize=256)
-def lost_by_projection(columns: int, directions: int, mean: float = 0.0) -> float:
+def lost_by_projection(columns: int, directions: int) -> float:
     """Return the share of what is at stake that no model of randomly projected rows can win back.
 
     A random projection to k directions acts like a ridge r on the spectrum p of the rows: what is left is
-    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection. Of a target's
-    mean that is worth ``mean`` beside what is at stake, ``r / (p_1 + r)`` is lost as well.
+    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection.
 
     Examples
     --------
@@ -190,8 +189,7 @@ def lost_by_projection(columns: int, directions: int, mean: float = 0.0) -> floa
         middle = (low + high) / 2
         kept = sum(count * spread / (spread + middle) for spread, count in groups)
         low, high = (middle, high) if kept > directions else (low, middle)
-    lost = 1.0 - sum(count * spread**2 / (spread + high) for spread, count in groups)
-    return lost + mean * high / (COMMON_SHARE + high)
+    return 1.0 - sum(count * spread**2 / (spread + high) for spread, count in groups)
 
 
 @lru_cache(maxsize=256)

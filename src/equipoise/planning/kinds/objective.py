@@ -1,7 +1,7 @@
 """Objective perturbation: tilt the objective by a random linear term, then minimise."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -19,6 +19,8 @@ from equipoise.planning.grids import Cost, cheapest
 from equipoise.planning.kinds.base import FEW_ROWS, REACH, Extreme, Plan, Planner, free_share
 from equipoise.planning.laws import deviation_of, known
 from equipoise.planning.losses import known as known_loss
+from equipoise.planning.mean_alone import DIRECTIONS, MOST_LOST, is_mean_alone, reduced
+from equipoise.planning.mean_alone import cost as mean_alone_cost
 from equipoise.planning.reference import lost_by_projection, of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.tilts import completed, quietest_tilt
@@ -54,6 +56,10 @@ STEPS_AN_OCTAVE = 4
 OCTAVES = (-40, 30)
 
 
+# The modelled cost of a plan: its problem, the deviation of a coordinate of the tilt, and that of the finishing noise.
+Share = Callable[[Request, Problem, float, float], float]
+
+
 class ObjectivePlanner(Planner[Objective]):
     """Noise in the objective: ``argmin F(w) + <b, w>/n`` over a ball, with a little noise on top (E2, E3, E4).
 
@@ -82,9 +88,12 @@ class ObjectivePlanner(Planner[Objective]):
         yield first
         if parameter is None and clipped != loss:
             yield _plan(request, loss, None)
-        narrow = request.n_features <= MOST_PROJECTED
+        narrow = request.n_features <= MOST_PROJECTED and loss.task == "classification"
         if parameter is None and narrow and request.penalty == "l2" and request.domain.radius is None:
             yield from _projected(request, clipped, first)
+        mean = reduced(request)
+        if parameter is None and mean is not None and first.share > MOST_LOST:
+            yield _plan(mean, clipped, first.clip, DIRECTIONS, _share_of_mean)
 
     def rounding(self, claim: Objective) -> str:
         """Say what hides the rounding of the minimiser, besides."""
@@ -106,7 +115,14 @@ class ObjectivePlanner(Planner[Objective]):
             "Scale of b that each theorem asks for:",
             *answers(bounds, claim.theorem),
         ]
-        if claim.projection:
+        if is_mean_alone(claim):
+            lines.insert(
+                0,
+                "First every row is reduced to one random direction, drawn by the public seed, which says next to "
+                f"nothing, beside a constant column of {number(claim.problem.intercept)}: what is told is the mean of "
+                "the target, since columns would cost more than they tell (P1).",
+            )
+        elif claim.projection:
             lines.insert(
                 0,
                 f"First every row is reduced to {claim.projection} random direction(s), drawn by the public seed, and "
@@ -137,28 +153,28 @@ class ObjectivePlanner(Planner[Objective]):
 
 
 def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
-    """Yield the cheapest plan on a few public random directions (P1), if it wins enough over that on all columns.
+    """Yield the cheapest plan for classes on a few public random directions (P1), if it wins enough over all columns.
 
     Where noise drowns most of the weights, fewer of them are better: the noise's norm grows with their number.
     """
-    columns, nothing = request.n_features, of_problem(whole.claim.problem, request.n_features).nothing
-    least = nothing - PROJECTION_GAIN * (nothing - whole.share)
+    columns = request.n_features
+    least = 1 - PROJECTION_GAIN * (1 - whole.share)
     best: Plan | None = None
     fewest = FEWEST_DIRECTIONS.bit_length() - 1
     for directions in (2**power for power in range(fewest, (columns - 1).bit_length())):
-        lost = lost_by_projection(columns, directions, nothing - 1)
+        lost = lost_by_projection(columns, directions)
         if lost < least:
             plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)
-            kept = 1 - lost_by_projection(columns, directions)
-            share = lost + kept * plan.share
+            share = lost + (1 - lost) * plan.share
             if share < least:
-                best, least = replace(plan, share=share, noise=kept * plan.noise), share
+                best, least = replace(plan, share=share, noise=(1 - lost) * plan.noise), share
     if best is not None:
         yield best
 
 
-def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0) -> Plan:
-    alpha, share = _public_choice(request, loss)
+def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0, modelled: Share | None = None) -> Plan:
+    modelled = modelled or _share
+    alpha, share = _public_choice(request, loss, modelled)
     finishing, budget = request.budget.epsilon * share, _for_the_tilt(request.budget, share)
     problem = _problem(request, loss, alpha)
     tilt = quietest_tilt(_setting(request, problem, None), budget)
@@ -180,7 +196,7 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             "raise epsilon, or change the units of rows and targets",
         )
     finish = Noise(FINISHING_LAW, finishing_scale, setting.dimension)
-    share_of_all = _share(request, problem, tilt.calibration.deviation, deviation_of(finish))
+    share_of_all = modelled(request, problem, tilt.calibration.deviation, deviation_of(finish))
     return Plan(
         claim=Objective(
             budget=request.budget,
@@ -197,7 +213,7 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             passes=passes_within(setting),
         ),
         share=share_of_all,
-        noise=share_of_all - _share(request, problem, 0.0, 0.0),
+        noise=share_of_all - modelled(request, problem, 0.0, 0.0),
         bounds=bounds,
         candidates=tilt.candidates,
         clip=clip,
@@ -226,11 +242,16 @@ def _share(request: Request, problem: Problem, deviation: float, finishing: floa
     return ridge_share(imagined, problem.penalty.strong_convexity(math.inf), deviation / request.n_samples, finishing)
 
 
+def _share_of_mean(request: Request, problem: Problem, deviation: float, finishing: float) -> float:
+    alpha = problem.penalty.strong_convexity(math.inf)
+    return mean_alone_cost(problem, alpha, deviation / request.n_samples, finishing)
+
+
 def _for_the_tilt(budget: Budget, share: float) -> Budget:
     return Budget(budget.epsilon * (1 - share) * (1 - 1e-12), budget.delta)
 
 
-def _public_choice(request: Request, loss: Loss) -> tuple[float, float]:
+def _public_choice(request: Request, loss: Loss, modelled: Share) -> tuple[float, float]:
     """Return alpha, the grid's unless a number was given, and the finishing share, of the smallest modelled cost.
 
     The noise is calibrated once, where the determinant costs nothing, and grows as epsilon over what price and share
@@ -257,7 +278,7 @@ def _public_choice(request: Request, loss: Loss) -> tuple[float, float]:
         if rest <= 0 or scale is None:
             return math.inf
         grown = calibration.deviation * tilted.epsilon / rest
-        return _share(request, problem, grown, finisher.deviation(scale, setting.dimension))
+        return modelled(request, problem, grown, finisher.deviation(scale, setting.dimension))
 
     def best(alpha: float) -> tuple[float, float]:
         problem = _problem(request, loss, alpha)
