@@ -14,8 +14,8 @@ falls short of the regret against the best mechanism itself, if anything; the di
 "auto", which is shown beside it, is above it. The truth lies between.
 
 Groups of tables (benchmarks/tables.py): ``in-view``, ``kept-out``, which are no longer fresh, and ``judges``, which are
-measured once, when a change is settled, as ``second-judges`` were for a later one. A line a cell is stored in
-``benchmarks/results/choices.json``, and the page's table of regrets is made of it.
+measured once, when a change is settled, as ``second-judges`` and ``third-judges`` were for later ones. A line a cell is
+stored in ``benchmarks/results/choices.json``, and the page's table of regrets is made of it.
 """
 
 import argparse
@@ -45,7 +45,9 @@ from tables import (
     JUDGES,
     KEPT_OUT,
     KEPT_OUT_CLASSES,
+    MANY_CLASSES_IN_VIEW,
     SECOND_JUDGES,
+    THIRD_JUDGES,
     read,
     split,
 )
@@ -68,7 +70,11 @@ MIXTURES = (
     (10, 3_000, 20, 1.0),
     (10, 10_000, 20, 0.7),
     (4, 600, 8, 1.0),
+    (32, 1_500, 80, 1.5),
+    (20, 5_000, 30, 1.2),
 )
+# Those that judge: they were named before any of them was fitted.
+JUDGING_MIXTURES = ((15, 2_000, 40, 1.5), (30, 4_000, 60, 1.2), (6, 1_000, 100, 0.8))
 # A long table is measured on so many of its rows, and a short one, whose scores scatter more, on more splits.
 MOST_ROWS = 10_000
 FEW_ROWS, MORE_SPLITS = 1_000, 2
@@ -234,10 +240,11 @@ def several(folder: Path) -> Iterator[Split]:
 
 
 GROUPS = {
-    "in-view": (*IN_VIEW, *IN_VIEW_CLASSES, *FRESH_IN_VIEW),
+    "in-view": (*IN_VIEW, *IN_VIEW_CLASSES, *FRESH_IN_VIEW, *MANY_CLASSES_IN_VIEW),
     "kept-out": (*KEPT_OUT, *KEPT_OUT_CLASSES, *FRESH_KEPT_OUT),
     "judges": JUDGES,
     "second-judges": SECOND_JUDGES,
+    "third-judges": THIRD_JUDGES,
 }
 
 
@@ -249,6 +256,8 @@ def wholes(folder: Path, group: str, task: str) -> Iterator[Split]:
             yield whole
     if group == "in-view" and task in ("all", "several classes"):
         yield from several(folder)
+    if group == "third-judges" and task in ("all", "several classes"):
+        yield from (mixture(*facts) for facts in JUDGING_MIXTURES)
 
 
 def figures_of(cell: Cell) -> Record:
