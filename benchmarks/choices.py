@@ -14,7 +14,7 @@ falls short of the regret against the best mechanism itself, if anything; the di
 "auto", which is shown beside it, is above it. The truth lies between.
 
 Groups of tables (benchmarks/tables.py): ``in-view``, ``kept-out``, which are no longer fresh, and ``judges``, which are
-measured once, when a change is settled, as ``second-judges`` and ``third-judges`` were for later ones. A line a cell is
+measured once, when a change is settled, as ``second-judges`` to ``fourth-judges`` were for later ones. A line a cell is
 stored in ``benchmarks/results/choices.json``, and the page's table of regrets is made of it.
 """
 
@@ -38,6 +38,7 @@ from sklearn.metrics import roc_auc_score
 from stored import Record
 from study import table_rows
 from tables import (
+    FOURTH_JUDGES,
     FRESH_IN_VIEW,
     FRESH_KEPT_OUT,
     IN_VIEW,
@@ -245,6 +246,7 @@ GROUPS = {
     "judges": JUDGES,
     "second-judges": SECOND_JUDGES,
     "third-judges": THIRD_JUDGES,
+    "fourth-judges": FOURTH_JUDGES,
 }
 
 

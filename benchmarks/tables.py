@@ -189,6 +189,31 @@ THIRD_JUDGES = (
     Table("lme4", "VerbAgg", "resp", SEVERAL, ("r2", "id")),
     Table("mlmRev", "Socatt", "party", SEVERAL),
 )
+
+# Regressions that judge when the mean of a target is told alone (docs/mechanisms.md): listed on 2026-11-20 before any
+# of them was fitted, and measured once; all regressions above were in view when that was settled.
+FOURTH_JUDGES = (
+    Table("wooldridge", "wage1", "wage", None, ("lwage",)),
+    Table("wooldridge", "card", "wage", None, ("id", "lwage")),
+    Table("wooldridge", "meap01", "math4", None, ("dcode", "bcode", "read4")),
+    Table("wooldridge", "big9salary", "salary", None, ("id", "lsalary")),
+    Table("wooldridge", "sleep75", "sleep", None, ("case", "slpnaps", "leis1", "leis2", "leis3")),
+    Table("wooldridge", "charity", "gift", None, ("respond",)),
+    Table("wooldridge", "kielmc", "price", None, ("lprice", "rprice", "lrprice")),
+    Table("wooldridge", "mlb1", "salary", None, ("lsalary",)),
+    Table("openintro", "babies", "bwt", None, ("case",)),
+    Table("openintro", "ncbirths", "weight", None, ("lowbirthweight",)),
+    Table("openintro", "acs12", "income"),
+    Table("openintro", "satgpa", "fy_gpa", None, ("sat_sum",)),
+    Table("AER", "PSID1982", "wage"),
+    Table("AER", "CPSSW04", "earnings"),
+    Table("AER", "PhDPublications", "articles"),
+    Table("mosaicData", "Galton", "height", None, ("family",)),
+    Table("mosaicData", "HELPrct", "cesd", None, ("id",)),
+    Table("Ecdat", "Bwages", "wage"),
+    Table("Ecdat", "Cigar", "sales", None, ("state",)),
+    Table("Ecdat", "Star", "tmathssk", None, ("treadssk", "schidkn")),
+)
 MANY_CLASSES_IN_VIEW = (
     Table("openintro", "epa2021", "mfr_name", SEVERAL, ("mfr_code", "division", "carline")),
     Table("plm", "Parity", "country", SEVERAL),
