@@ -15,7 +15,7 @@ from equipoise.vocabulary.facts import Problem
 
 # Columns are given up where every model of them loses more than this share of what a typical prediction carries. Real
 # targets spread less than the imagined ones, about half as far, so that noise counts for more than the model says:
-# settled with 28 public regressions in view, and tried on 34 others (docs/mechanisms.md).
+# settled with fifty public regressions in view, and judged on twenty others (docs/mechanisms.md).
 MOST_LOST = 0.6
 
 # One direction, the fewest that there can be.
