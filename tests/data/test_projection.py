@@ -35,7 +35,7 @@ def reduced_to(certificate):
 def test_few_noisy_rows_with_many_columns_are_reduced_to_a_few_directions():
     _, certificate = planned()
     count = reduced_to(certificate)
-    assert 8 <= count < 40
+    assert 16 <= count < 40
     assert certificate.claim.noise.dimension == count + 1
     assert certificate.verify() == ()
     assert f"reduced to {count} random direction(s)" in certificate.explain()
@@ -110,9 +110,9 @@ def test_released_weights_lie_in_the_directions_and_predictions_are_those_of_tra
 def test_several_classes_and_sparse_rows_are_reduced_too():
     from scipy import sparse
 
-    X = sparse.random_array((90, 40), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((90, 80), density=0.3, rng=np.random.default_rng(0), format="csr")
     domain = eq.Domain(row_norm=1.0, classes=(0, 1, 2))
-    parameters = {"epsilon": 0.3, "domain": domain, "public_seed": SEED, "random_state": 0}
+    parameters = {"epsilon": 0.5, "domain": domain, "public_seed": SEED, "random_state": 0}
     sparse_fit = eq.LogisticRegression(**parameters).fit(X, np.arange(90) % 3)
     dense_fit = eq.LogisticRegression(**parameters).fit(X.toarray(), np.arange(90) % 3)
     assert reduced_to(sparse_fit.certificate_) > 0
@@ -120,7 +120,7 @@ def test_several_classes_and_sparse_rows_are_reduced_too():
 
 
 @pytest.mark.usefixtures("plain_page")
-@pytest.mark.parametrize(("row_sum", "epsilon"), [(None, 0.3), (3.0, 0.1)])
+@pytest.mark.parametrize(("row_sum", "epsilon"), [(None, 0.3), (4.0, 0.3)])
 def test_a_saved_model_predicts_the_same_and_so_does_plain_scikit_learn(row_sum, epsilon, tmp_path):
     X = np.random.default_rng(2).normal(size=(60, 40))
     model, _ = planned(epsilon=epsilon, domain=replace(CLASSES, row_sum=row_sum))

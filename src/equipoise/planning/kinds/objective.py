@@ -44,10 +44,10 @@ TOLERANCE_SHARE = 1e-6
 
 # Rows are reduced to a few directions only where, by the model, that wins two fifths more of what is at stake: the
 # model is rough, and a projection is one more thing to explain. With fewer directions than these it is a matter of luck
-# what they show of a table: the model asks for 2 or 4 at times, and the worst of ten draws then was no better than none
-# (docs/mechanisms.md).
+# what they show of a table: the model asks for 2 to 8, whose mean is better, but the worst of ten draws was behind the
+# model of all columns (docs/mechanisms.md).
 PROJECTION_GAIN = 1.4
-FEWEST_DIRECTIONS = 8
+FEWEST_DIRECTIONS = 16
 # The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
 MOST_PROJECTED = 4096
 
