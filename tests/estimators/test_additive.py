@@ -183,6 +183,18 @@ def test_more_rows_and_more_epsilon_never_make_curves_coarser():
         assert found[-1] == max(CELLS)
 
 
+def test_between_two_classes_a_descent_is_fitted_to_rows_that_fill_the_norm_that_was_written():
+    few = replace(SCHEMA, n_samples=400)
+    asked = {"epsilon": 0.3, "delta": 400**-2, "mechanism": "noisy-gradient"}
+    model = eq.AdditiveClassifier(domain=few, **asked)
+    same = eq.LogisticRegression(domain=model._public_facts, **asked)
+    steps, line = model.plan(), same.plan()
+    assert steps.claim.procedure != line.claim.procedure
+    assert steps.notes["cost"] == line.notes["cost"]
+    # A norm that was declared is whoever's it is.
+    assert eq.AdditiveClassifier(domain=model._public_facts, **asked).plan().claim == line.claim
+
+
 def test_of_costs_alone_the_finest_is_taken_that_is_hardly_dearer_than_lines():
     assert cells_for(dict.fromkeys(CELLS, 0.0), "classification") == max(CELLS)
     assert cells_for(dict.fromkeys(CELLS, 1.0), "classification") == 0

@@ -468,3 +468,27 @@ def test_rows_are_reduced_only_where_that_wins_more_than_any_plan_of_all_columns
     of_all = min(line.cost for line in lines if not line.projection)
     for line in lines:
         assert not line.projection or 1 - line.cost > 1.4 * (1 - of_all)
+
+
+@pytest.mark.parametrize(("rows", "columns", "epsilon"), [(456, 30, 0.3), (1000, 20, 0.1)])
+def test_a_descent_for_rows_that_fill_their_norm_stops_at_the_threshold_where_all_is_common(rows, columns, epsilon):
+    budget = Budget(epsilon, rows**-2)
+    asked = Request("logistic", "l2", "public", Domain(1.0, classes=(0, 1)), 0.2, rows, columns, budget)
+    filled = dataclasses.replace(asked, filled=True)
+    before, after = (next(noisy_gradient.NoisyGradientPlanner().plans(request, None)) for request in (asked, filled))
+    clipped = dataclasses.replace(asked.problem(1.0), loss=losses.named("clipped-logistic"))
+    # All of the length along one direction: twice the share that is imagined.
+    curvature = 2 * of_problem(clipped, columns).curvatures[0]
+
+    def left(plan: Plan) -> float:
+        way, error, speed = plan.claim.procedure, 1.0, 0.0
+        for _ in range(plan.claim.steps):
+            speed = way.momentum * speed + (curvature + plan.claim.alpha) * error
+            error -= way.step * speed
+        return error
+
+    # The one that is fitted to half swings past it by more than a tenth of where it started.
+    assert left(before) < -0.1
+    assert abs(left(after)) < 0.02
+    # Kinds are compared by what was modelled.
+    assert before.share == after.share

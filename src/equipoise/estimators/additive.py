@@ -10,7 +10,7 @@ from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import MOST_CELLS, are_halves, curved
 from equipoise.data.schema.kinds.number import by_root
 from equipoise.data.schema.pairs import all_lines
-from equipoise.data.schema.typical import NEAR, public_norm
+from equipoise.data.schema.typical import NEAR, are_sides, public_norm
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
@@ -114,7 +114,9 @@ class Additive(PrivateLinearModel):
             return replace(asked, remarks=(LINES,) if plain(self.cells) == PUBLIC else ())
         if not isinstance(facts, Schema) or plain(self.cells) == 0 or self._is_declared:
             return asked
-        return replace(asked, row_norms=None, remarks=(_norm_written(facts),))
+        # A descent between two classes, which were measured, is fitted to shortened rows (docs/additive.md).
+        filled = are_sides(facts) and len(facts.target.classes or ()) == 2
+        return replace(asked, row_norms=None, remarks=(_norm_written(facts),), filled=filled)
 
     def _cost(self, facts: Schema) -> float | None:
         """Return the modelled cost of this training on rows that are encoded so; None where it cannot be planned."""

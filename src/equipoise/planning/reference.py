@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -56,7 +56,7 @@ EVIDENCE = {"classification": 3.0, "regression": 1.0}
 # The share of the rows' squared length along their common direction.
 COMMON_SHARE = 0.5
 
-# The shares along which a target's mean is told.
+# The shares along which a target's mean is told, and the threshold of classes by rows that fill their norm.
 MEAN_SHARES = (1.0, 0.5, 0.25, 0.125)
 
 # Predictions are normal: a grid of so many points, up to so many deviations on either side.
@@ -153,6 +153,31 @@ def of_problem(problem: Problem, n_features: int) -> Reference:
     """Return the reference problem of a problem."""
     columns = n_features + (1 if problem.intercept > 0 else 0)
     return reference(problem.loss, problem.row_norm, problem.domain.label_bound, columns, classes_of(problem.domain))
+
+
+def common(imagined: Reference) -> Reference:
+    """Return the problem of two classes where nobody knows how much of their length rows have in common.
+
+    What is at stake along the common direction stays, and is told along any of `MEAN_SHARES`, each as likely: a descent
+    with momentum that is tuned to one share swings past the threshold where rows have more in common.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> imagined = reference(losses.named("logistic"), 1.0, 1.0, 100)
+    >>> spread = common(imagined)
+    >>> [round(curvature / imagined.curvatures[0], 3) for curvature in spread.curvatures[-4:]]
+    [2.0, 1.0, 0.5, 0.25]
+    """
+    first, *others = imagined.curvatures
+    if not others:
+        # One column is all there is.
+        return imagined
+    along = [first / COMMON_SHARE * share for share in MEAN_SHARES]
+    each = 1 / len(along)
+    kept = [each * (first - curvature) * (imagined.weight * imagined.weight) for curvature in along]
+    counts = (*imagined.counts[1:], *(each for _ in along))
+    return replace(imagined, curvatures=(*others, *along), counts=counts, means=(*(0.0 for _ in others), *kept))
 
 
 def _spectrum(columns: int) -> tuple[Numbers, Numbers]:

@@ -133,6 +133,9 @@ class Request:
         and the public row norm that it could declare. It adds a caveat; nothing depends on it.
     remarks : tuple of str
         What an estimator made of its public facts by a rule of its own, in sentences. They become caveats, as above.
+    filled : bool
+        Whether rows were shortened until most fill their norm, so that they may have nearly all of it in common: a
+        descent is then fitted to several shares of it. Only the choice of steps depends on it, no claim.
     private_bounds : Bounds, optional
         The columns whose bounds are released first, and the part of the budget that pays for them.
     recipe : Recipe, optional
@@ -173,6 +176,7 @@ class Request:
     left_open: tuple[str, ...] = ()
     row_norms: tuple[float, float] | None = None
     remarks: tuple[str, ...] = ()
+    filled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

@@ -78,8 +78,21 @@ def public_norm(schema: "Schema") -> float:
     predicted from how long rows are, and so is everything from curves, whose rows are nearly of one length: they have
     that of `typical_row`.
     """
+    return crowded_row(schema) if are_sides(schema) else typical_row(schema)
+
+
+def are_sides(schema: "Schema") -> bool:
+    """Return whether classes are told apart by sides of lines alone, so that shortened rows say what whole ones do.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Schema, Target
+    >>> age = (NumberColumn("age"),)
+    >>> are_sides(Schema(None, age, Target("ill", classes=(0, 1)))), are_sides(Schema(None, age, Target("dose")))
+    (True, False)
+    """
     bent = bool(schema.pairs) or any(isinstance(column, CurveColumn) for column in schema.columns)
-    return typical_row(schema) if bent or schema.target.classes is None else crowded_row(schema)
+    return not bent and schema.target.classes is not None
 
 
 def shorter_row(schema: "Schema") -> tuple[float, float] | None:

@@ -25,7 +25,7 @@ from equipoise.planning.kinds.base import (
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.losses import known as known_loss
-from equipoise.planning.reference import RESOLUTION, Reference, descents, of_problem
+from equipoise.planning.reference import RESOLUTION, Reference, common, descents, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
 from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, require_work, work_of
@@ -87,6 +87,9 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         full = 2 * clip * facts.row_norm / request.n_samples / mu
         at_once = MOMENT / work_of(1, request.rows, request.n_features, problem.loss.outputs)
         descent, share, short = _descent(imagined, problem.penalty.alpha, full, facts.smoothness, at_once)
+        if request.filled:
+            # Kinds are compared where the share is known, which it is not.
+            descent, *_ = _descent(common(imagined), problem.penalty.alpha, full, facts.smoothness, at_once)
         # A ridge that was given is taken as it stands, beside slopes of the usual size.
         wide = problem.loss.outputs > 1 and request.n_features >= WIDE and isinstance(request.alpha, str)
         sharp = SHARP if wide and share > NOISY else 1.0
