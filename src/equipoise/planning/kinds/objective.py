@@ -43,11 +43,12 @@ FINISHING_SHARES = (0.02, 0.05, 0.1, 0.2)
 TOLERANCE_SHARE = 1e-6
 
 # Rows are reduced to a few directions only where, by the model, that wins two fifths more of what is at stake: the
-# model is rough, and a projection is one more thing to explain. With fewer directions than these it is a matter of luck
-# what they show of a table: the model asks for 2 to 8, whose mean is better, but the worst of ten draws was behind the
-# model of all columns (docs/mechanisms.md).
+# model is rough, and a projection is one more thing to explain. With fewer directions than these, or than a quarter of
+# the columns, it is a matter of luck what they show of a table: the model asks for 2 to 8, whose mean is better, but
+# the worst of ten draws was behind the model of all columns (docs/mechanisms.md).
 PROJECTION_GAIN = 1.4
-FEWEST_DIRECTIONS = 16
+FEWEST_DIRECTIONS = 8
+FEWEST_SHARE = 4
 # The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
 MOST_PROJECTED = 4096
 
@@ -160,8 +161,8 @@ def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
     columns = request.n_features
     least = 1 - PROJECTION_GAIN * (1 - whole.share)
     best: Plan | None = None
-    fewest = FEWEST_DIRECTIONS.bit_length() - 1
-    for directions in (2**power for power in range(fewest, (columns - 1).bit_length())):
+    fewest = max(FEWEST_DIRECTIONS, math.ceil(columns / FEWEST_SHARE))
+    for directions in (2**power for power in range((fewest - 1).bit_length(), (columns - 1).bit_length())):
         lost = lost_by_projection(columns, directions)
         if lost < least:
             plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)
