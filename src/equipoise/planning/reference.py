@@ -369,8 +369,8 @@ def averaged_descent(
 
     Along a direction of curvature ``h + alpha`` a step keeps ``r = 1 - length (h + alpha)`` of an error. The mean of
     the weights after the steps ``begun + 1`` to ``steps`` keeps the mean of the powers of r; noise of variance 1 in
-    every gradient leaves the sum of the squares of its answers, each a geometric sum. From ``r = -1`` on both diverge. Where the
-    way is steeper than its end, the shortfall is the root of the mean square of both.
+    every gradient leaves the sum of the squares of its answers, each a geometric sum. From ``r = -1`` on both diverge.
+    Where the way is steeper than its end, the shortfall is the root of the mean square of both.
 
     Examples
     --------

@@ -48,9 +48,10 @@ class KnownMultinomial(KnownLoss):
         >>> round(known.curvature_on_the_way(1e-6), 6), round(known.curvature_on_the_way(3 * known.unit(1.0)), 6)
         (0.333333, 0.251509)
         """
-        even = 1 / self.loss.outputs
+        classes = int(self.loss.outputs)
+        even = 1 / classes
         ahead = prediction / math.sqrt(1 - even)
-        chance = 1 / (1 + (self.loss.outputs - 1) * math.exp(-ahead))
+        chance = 1 / (1 + (classes - 1) * math.exp(-ahead))
         return (chance - even) / (1 - even) / ahead
 
     def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
