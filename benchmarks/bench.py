@@ -72,6 +72,7 @@ FURTHER: dict[str, list[list[str]]] = {
         [*JUDGES, "judges", "--task", "several classes", "--seeds", "16"],
         [*JUDGES, "judges", "--task", "regression", "--seeds", "40"],
         [*JUDGES, "second-judges", "--task", "regression", "--seeds", "20"],
+        [*JUDGES, "third-judges", "--task", "several classes", "--seeds", "8"],
     ],
     "ledger": [["ledger.py"]],
     "noise": [["noise.py"]],
