@@ -69,9 +69,10 @@ FURTHER: dict[str, list[list[str]]] = {
     "intercept": [["intercept.py", "--data", "{data}"]],
     "judges": [
         [*JUDGES, "judges", "--task", "two classes", "--seeds", "40"],
-        [*JUDGES, "judges", "--task", "several classes", "--seeds", "16"],
+        [*JUDGES, "judges", "--task", "several classes", "--seeds", "60"],
         [*JUDGES, "judges", "--task", "regression", "--seeds", "40"],
         [*JUDGES, "second-judges", "--task", "regression", "--seeds", "20"],
+        [*JUDGES, "third-judges", "--task", "several classes", "--seeds", "8"],
     ],
     "ledger": [["ledger.py"]],
     "noise": [["noise.py"]],

@@ -492,3 +492,57 @@ def test_a_descent_for_rows_that_fill_their_norm_stops_at_the_threshold_where_al
     assert abs(left(after)) < 0.02
     # Kinds are compared by what was modelled.
     assert before.share == after.share
+
+
+# What a model that says nothing would lose is ln K, which the quadratic around the best weights does not see.
+@pytest.mark.parametrize("classes", [3, 5, 10, 20, 32])
+def test_about_the_logarithm_of_the_classes_is_to_be_won_on_the_way(classes):
+    loss = losses.named(f"multinomial:{classes}")
+    imagined = reference.reference(loss, 1.0, 1.0, COLUMNS)
+    around = np.dot(imagined.counts, imagined.curvatures) * imagined.weight**2 * loss.free_outputs / 2
+    assert imagined.steepness * around == pytest.approx(math.log(classes), rel=0.15)
+    if classes == 32:
+        assert around < math.log(classes) / 7
+
+
+def test_the_way_is_as_curved_as_its_slope_turns():
+    classes, ahead = 5, 2.7
+    scores = np.array([ahead, 0.0, 0.0, 0.0, 0.0])
+    # Labels are as likely as the scores say, so that the mean slope at 0 is what is won over even chances.
+    slope = np.exp(scores) / np.exp(scores).sum() - 1 / classes
+    prediction = scores - scores.mean()
+    known = known_loss(losses.named(f"multinomial:{classes}"))
+    length = float(np.linalg.norm(prediction))
+    assert known.curvature_on_the_way(length) == pytest.approx(float(np.linalg.norm(slope)) / length, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if not loss.startswith("multinomial")])
+def test_all_but_several_classes_are_as_curved_on_the_way_as_at_its_end(loss):
+    assert small(loss).steepness == 1
+
+
+def test_wide_rows_of_several_classes_keep_one_curvature():
+    loss = losses.named("multinomial:10")
+    assert reference.reference(loss, 1.0, 1.0, reference.WIDE).steepness == 1
+    assert reference.reference(loss, 1.0, 1.0, reference.WIDE - 1).steepness > 2
+
+
+def test_a_steeper_way_is_met_by_both_curvatures_and_noise_by_that_of_its_end():
+    imagined = reference.reference(losses.named("multinomial:10"), 1.0, 1.0, COLUMNS)
+    along, around = imagined.even()
+    assert along.curvatures == pytest.approx(imagined.steepness * np.array(imagined.curvatures), rel=1e-12)
+    found, first, second = (descents(each, 1e-3, (0.5, 2.0), 0.9, (3, 20)) for each in (imagined, along, around))
+    np.testing.assert_allclose(found.shrinkage**2, (first.shrinkage**2 + second.shrinkage**2) / 2, rtol=1e-12)
+    np.testing.assert_array_equal(found.variance, second.variance)
+    lengths = np.array([0.5, 2.0])
+    short, left = reference.averaged_descent(imagined, 1e-3, lengths, 20, 4)
+    each = [reference.averaged_descent(one, 1e-3, lengths, 20, 4) for one in (along, around)]
+    np.testing.assert_allclose(short**2, (each[0][0] ** 2 + each[1][0] ** 2) / 2, rtol=1e-12)
+    np.testing.assert_array_equal(left, each[1][1])
+    # What is missing costs as much as the way is curved, and weights of 0 all of it.
+    costs = imagined.shares(np.ones((1, len(imagined.counts))), np.zeros((1, len(imagined.counts))))
+    assert costs == pytest.approx(1.0, rel=1e-12)
+    noise = np.full((1, len(imagined.counts)), 0.01)
+    none = np.zeros((1, len(imagined.counts)))
+    quieter = around.shares(none, noise) / imagined.steepness
+    assert imagined.shares(none, noise) == pytest.approx(quieter, rel=1e-12)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.planning.kinds.noisy_gradient import LONGER, SHARP, WIDE
+from equipoise.planning.kinds.noisy_gradient import LONGER, SHARP
+from equipoise.planning.reference import WIDE
 
 
 def planned(n_features: int, classes: int = 10, epsilon: float = 3.0, alpha: float | str = "public", n: int = 60_000):

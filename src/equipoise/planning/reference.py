@@ -23,6 +23,12 @@ a typical prediction is from it. It is told along the common direction, and what
 since no public fact tells how much of their length rows have in common, and a descent tuned to one curvature would miss
 the mean at every other. That much is lost by weights of 0 on top of the share of 1.
 
+Of K classes the quadratic around the best weights leaves out most of what there is to win: a row that is surely of its
+class curves the loss little, and the more classes there are, the less of ln K is left of c m^2 / 2. On the way from 0
+the loss turns by its whole slope within one prediction. So descents, which walk that way, are judged with what is
+missing of the weights as costly as the way is curved, and reach them by the mean of both curvatures: as if along the
+way, and as if around its end.
+
 The model picks hyper-parameters and mechanisms; no privacy claim rests on it.
 """
 
@@ -65,6 +71,10 @@ POINTS, FARTHEST = 240, 6.0
 # Costs that differ by less than this are equal as far as the model can tell.
 RESOLUTION = 1e-3
 
+# Wide rows of several classes have a rule of their own, a smaller clip with more and longer steps, that was chosen with
+# one curvature from end to end: it stays (docs/mechanisms.md#several-classes-the-way-to-the-weights).
+WIDE = 256
+
 # Directions beyond the first are put together where their spread is nearly the same: this many groups an octave.
 GROUPS_AN_OCTAVE = 4
 
@@ -74,7 +84,8 @@ class Reference:
     """Curvatures along groups of directions, how many directions each group has, and the length of the weights.
 
     ``means`` is what a target's mean costs that is missed along each group: after the groups of directions there are
-    those that a mean may be told along, which count as no directions. Without targets there are none.
+    those that a mean may be told along, which count as no directions. Without targets there are none. ``steepness`` is
+    how many times as curved the loss is on the way from weights of 0 as around the best.
     """
 
     curvatures: Numbers
@@ -82,6 +93,7 @@ class Reference:
     weight: float
     norm: float
     means: Numbers = ()
+    steepness: float = 1.0
 
     @property
     def nothing(self) -> float:
@@ -103,16 +115,22 @@ class Reference:
         return found if math.isfinite(found) else math.inf
 
     def shares(self, shrinkage: Array, variance: Array) -> Array:
-        """Return that of many plans, a row a plan."""
+        """Return that of many descents, a row a descent; what is missing costs as much as the way is curved."""
         import numpy as np
 
         with np.errstate(all="ignore"):
             stakes = np.array(self.counts) * np.array(self.curvatures)
-            cost = stakes * (np.square(shrinkage * self.weight) + variance)
+            cost = stakes * (self.steepness * np.square(shrinkage * self.weight) + variance)
             if self.means:
                 cost += np.array(self.means) * np.square(shrinkage)
-            found = np.asarray(cost.sum(axis=-1) / (stakes.sum() * np.square(self.weight)))
+            whole = self.steepness * stakes.sum() * np.square(self.weight)
+            found = np.asarray(cost.sum(axis=-1) / whole)
         return np.where(np.isfinite(found), found, np.inf)
+
+    def even(self) -> tuple[Reference, Reference]:
+        """Return this with one curvature from end to end: that of the way, and that around the best weights."""
+        along = tuple(self.steepness * curvature for curvature in self.curvatures)
+        return replace(self, curvatures=along, steepness=1.0), replace(self, steepness=1.0)
 
 
 @lru_cache(maxsize=256)
@@ -146,7 +164,9 @@ def reference(
         counts += (0.0,) * len(MEAN_SHARES)
     # Classes are told along K - 1 free outputs, each of which carries its part of a prediction's squared length.
     length = row_norm * math.sqrt(loss.free_outputs)
-    return Reference(curvatures, counts, prediction / length, longest / length * math.sqrt(columns), means)
+    on_the_way = known(loss).curvature_on_the_way(prediction) if columns < WIDE else 0.0
+    steepness = (on_the_way or curvature) / curvature
+    return Reference(curvatures, counts, prediction / length, longest / length * math.sqrt(columns), means, steepness)
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:
@@ -327,10 +347,14 @@ def descents(
 
     Heavy-ball steps from 0 with noise in every gradient obey ``v <- momentum v + (h + alpha) e + noise``,
     ``e <- e - length v`` along a direction. The answers to a unit error and to one unit of noise are followed for all
-    lengths and directions at once, and read off at the marks.
+    lengths and directions at once, and read off at the marks. Where the way is steeper than its end, the shortfall is
+    the root of the mean square of both.
     """
     import numpy as np
 
+    if imagined.steepness != 1:
+        begun, ended = (descents(each, alpha, lengths, momentum, marks) for each in imagined.even())
+        return Descents(ended.ways, _of_both(begun.shrinkage, ended.shrinkage), ended.variance)
     curvatures = np.array(imagined.curvatures)
     curved, length = curvatures[None, :] + alpha, np.array(lengths)[:, None]
     error = np.ones((len(lengths), len(curvatures)))
@@ -369,6 +393,7 @@ def averaged_descent(
     Along a direction of curvature ``h + alpha`` a step keeps ``r = 1 - length (h + alpha)`` of an error. The mean of
     the weights after the steps ``begun + 1`` to ``steps`` keeps the mean of the powers of r; noise of variance 1 in
     every gradient leaves the sum of the squares of its answers, each a geometric sum. From ``r = -1`` on both diverge.
+    Where the way is steeper than its end, the shortfall is the root of the mean square of both.
 
     Examples
     --------
@@ -383,6 +408,9 @@ def averaged_descent(
     """
     import numpy as np
 
+    if imagined.steepness != 1:
+        (along, _), (around, left) = (averaged_descent(each, alpha, lengths, steps, begun) for each in imagined.even())
+        return _of_both(along, around), left
     curvatures = np.array(imagined.curvatures)
     curved, count = curvatures[None, :] + alpha, steps - begun
     gone = lengths[:, None] * curved
@@ -399,6 +427,15 @@ def averaged_descent(
     reached = curvatures / curved
     diverges = gone >= 2
     return np.where(diverges, np.inf, 1 - reached * (1 - short)), np.where(diverges, np.inf, left)
+
+
+def _of_both(first: Array, second: Array) -> Array:
+    """Return the root of the mean square of two shortfalls."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        found: Array = np.sqrt((np.square(first) + np.square(second)) / 2)
+    return found
 
 
 def _powers(gone: Array, count: int) -> Array:

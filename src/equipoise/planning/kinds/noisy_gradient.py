@@ -25,7 +25,7 @@ from equipoise.planning.kinds.base import (
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.losses import known as known_loss
-from equipoise.planning.reference import RESOLUTION, Reference, common, descents, of_problem
+from equipoise.planning.reference import RESOLUTION, WIDE, Reference, common, descents, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
 from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, require_work, work_of
@@ -46,9 +46,9 @@ MOMENT = 2e7
 
 # Several classes of wide rows, of which the model loses more than this share of what there is to win: slopes are
 # clipped at this part of an untrained model's, so that rows that are nearly right pull as hard as those that are wrong,
-# and so many times the steps are taken, because weights that satisfy them are longer. The model, a quadratic, cannot
-# tell; on narrow tables, whose classes overlap, it costs accuracy (docs/mechanisms.md#clipped-slopes).
-WIDE, NOISY, SHARP, LONGER = 256, 0.02, 0.25, 2
+# and so many times the steps are taken, because weights that satisfy them are longer. Narrow tables, on whose classes,
+# which overlap, it costs accuracy, have a steeper way instead (docs/mechanisms.md#clipped-slopes).
+NOISY, SHARP, LONGER = 0.02, 0.25, 2
 
 # The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
 LONGEST_NUMBER = 4

@@ -186,7 +186,9 @@ def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, req
     """
     import numpy as np
 
-    imagined, longest = reference_of(problem, request.n_features, recipe.clip), longest_steady(facts)
+    # What a phase keeps of an error it keeps of the noise before it as well, around the best weights.
+    imagined = replace(reference_of(problem, request.n_features, recipe.clip), steepness=1.0)
+    longest = longest_steady(facts)
     if isinstance(recipe.step, str) and recipe.step != "public":
         raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
     # A phase that minimises may move as far as it likes: its ridge falls with the number of its rows.

@@ -61,6 +61,10 @@ class KnownLoss:
         """Return the trace of the second derivative in the predictions, for several outputs."""
         raise NotImplementedError
 
+    def curvature_on_the_way(self, prediction: float) -> float:
+        """Return the mean curvature from prediction 0 to one of this length, or 0: as around the best weights."""
+        return 0.0
+
     def clipped(self, cap: float) -> Loss:
         """Return the convex loss whose slope is this one's, clipped at the cap (docs/proofs/B7.md).
 

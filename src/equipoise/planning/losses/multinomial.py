@@ -36,6 +36,24 @@ class KnownMultinomial(KnownLoss):
         total = math.fsum(sizes)
         return math.fsum(size / total * (1 - size / total) for size in sizes)
 
+    def curvature_on_the_way(self, prediction: float) -> float:
+        """Return the mean curvature from prediction 0 to one of this length towards the row's class.
+
+        That is the slope at 0, labels being as likely as the prediction says, over its length: a prediction with which
+        a class is ahead of each other by a has ``(p - 1/K) / (1 - 1/K) / a``, p being the chance of the class.
+
+        Examples
+        --------
+        >>> known = KnownMultinomial(Multinomial(3))
+        >>> round(known.curvature_on_the_way(1e-6), 6), round(known.curvature_on_the_way(3 * known.unit(1.0)), 6)
+        (0.333333, 0.251509)
+        """
+        classes = int(self.loss.outputs)
+        even = 1 / classes
+        ahead = prediction / math.sqrt(1 - even)
+        chance = 1 / (1 + (classes - 1) * math.exp(-ahead))
+        return (chance - even) / (1 - even) / ahead
+
     def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
         """Return ``(1 - 1/K) s^2 / 2`` for noise that no rotation changes: the curvature's trace is ``1 - sum p^2``.
 
