@@ -95,13 +95,19 @@ def test_a_plan_is_told_in_a_few_lines(options):
     assert len(equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options, "--verbose").stdout.splitlines()) > 30
 
 
-def test_a_plan_ends_with_the_command_that_carries_it_out(tmp_path):
+def test_a_plan_ends_with_the_command_that_carries_it_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
     equipoise("example", "--out", tmp_path)
     words = ("--schema", "people.toml", "--epsilon", "0.5", "--mechanism", "output", "--no-intercept")
     done = equipoise("plan", *words, folder=tmp_path)
-    command = done.stdout.splitlines()[-1].split("Next: equipoise ")[1].replace("TABLE", "people.csv").split()
-    assert command[:2] == ["train", "people.csv"]
+    said = done.stdout.splitlines()[-1].split("Next: equipoise ")[1]
+    command = said.replace("TABLE", "people.csv").replace("DATASET", "people").split()
+    assert (command[:2], command[-2:]) == (["train", "people.csv"], ["--ledger", "people"])
     assert set(words) <= set(command)
+    uncounted = equipoise(*command, "--dry-run", folder=tmp_path)
+    assert uncounted.returncode == 3
+    assert "equipoise ledger create people" in uncounted.stderr
+    equipoise("ledger", "create", "people", "--epsilon", 3, folder=tmp_path)
     carried = equipoise(*command, "--dry-run", folder=tmp_path)
     assert carried.returncode == 0, carried.stderr
 

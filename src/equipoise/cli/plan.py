@@ -173,9 +173,10 @@ def _described(path: Path, n_samples: int | None, private_bounds: float | None) 
 
 
 def _training(given: dict[str, Any], intercept: bool) -> str:
-    """Return the command that carries the plan out, with the options that were given."""
+    """Return the command that carries the plan out, with the options that were given; who counts spends is asked."""
     said = [str(word) for option, value in given.items() if value is not None for word in (option, value)]
-    return shlex.join(["equipoise", "train", "TABLE", *said, *([] if intercept else ["--no-intercept"])])
+    flags = [] if intercept else ["--no-intercept"]
+    return shlex.join(["equipoise", "train", "TABLE", *said, *flags, "--ledger", "DATASET"])
 
 
 def _in_words(certificate: Certificate, verbose: bool, then: str, schema: "Schema | None") -> str:
