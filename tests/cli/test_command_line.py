@@ -164,6 +164,23 @@ def test_words_that_a_command_does_not_know_are_refused_in_three_lines(words, pr
     assert third == f"to do  see {program} --help"
 
 
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("plan", "-n", 10, "-d", 3, "--epsilon", "0,5"), "write 0.5, with a decimal point"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon=1,5"), "write 1.5, with a decimal point"),
+        (("train", "rows.csv", "--schema", "s.toml", "--epsilon", 1, "--delta", "0,00001"), "write 0.00001, with a"),
+        (("ledger", "create", "people", "--epsilon", "2,5"), "write 2.5, with a decimal point"),
+        (("plan", "-n", "8,000", "-d", 3, "--epsilon", 1), "write 8000, without a mark of thousands"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "0,5"), "with a decimal point, such as 0.5"),
+    ],
+)
+def test_a_number_with_a_comma_is_met_with_how_to_write_it(words, remedy):
+    done = equipoise(*words)
+    assert done.returncode == 2
+    assert remedy in done.stderr.splitlines()[2]
+
+
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba")
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -21,6 +22,9 @@ _WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
 
 # How the file of a command begins.
 _PURPOSE = re.compile(r'"""`equipoise (?P<name>\w+)`: (?P<purpose>.*?)"""', re.DOTALL)
+
+# A number as it is written where a comma stands before decimals, or between thousands.
+_WITH_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
 # The start of a command makes fewer, so that nothing is looked through before it begins its work.
 OBJECTS_BEFORE_GARBAGE = 100_000
@@ -153,7 +157,27 @@ def _explain(error: Exception) -> None:
     asked = (
         f"a command of {path}" if hasattr(getattr(place, "command", None), "commands") else f"options that {path} knows"
     )
-    _say(asked, found, f"see {path} --help")
+    _say(asked, found, _number_meant(error, sys.argv[1:], found) or f"see {path} --help")
+
+
+def _number_meant(error: Exception, words: Sequence[str], found: str) -> str:
+    """Return how to write a number that was written with a comma; nothing where that is not what is wrong.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> error = SimpleNamespace(param=SimpleNamespace(opts=["--epsilon"]))
+    >>> _number_meant(error, ["plan", "--epsilon", "0,5"], "Input should be a valid number")
+    'write 0.5, with a decimal point'
+    """
+    options = getattr(getattr(error, "param", None), "opts", ())
+    pairs = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
+    given = next((value for option, value in pairs if option in options), "")
+    if not _WITH_COMMA.fullmatch(given):
+        return ""
+    if "integer" in found:
+        return f"write {given.replace(',', '')}, without a mark of thousands"
+    return f"write {given.replace(',', '.')}, with a decimal point"
 
 
 def _say(asked: str, found: str, remedy: str) -> None:
