@@ -171,7 +171,11 @@ def test_words_that_a_command_does_not_know_are_refused_in_three_lines(words, pr
         (("plan", "-n", 10, "-d", 3, "--epsilon=1,5"), "write 1.5, with a decimal point"),
         (("train", "rows.csv", "--schema", "s.toml", "--epsilon", 1, "--delta", "0,00001"), "write 0.00001, with a"),
         (("ledger", "create", "people", "--epsilon", "2,5"), "write 2.5, with a decimal point"),
-        (("plan", "-n", "8,000", "-d", 3, "--epsilon", 1), "write 8000, without a mark of thousands"),
+        (("plan", "-n", "8,000", "-d", 3, "--epsilon", 1), "write 8000, without marks of thousands"),
+        # It was taken for 8.
+        (("plan", "-n", "8.000", "-d", 3, "--epsilon", 1), "write 8000, without marks of thousands"),
+        (("evaluate", "release", "rows.csv", "--epsilon", 1, "--rows", "1.234.567"), "write 1234567, without marks"),
+        (("bounds", "--n-samples=1.000", "--alpha", 1), "write 1000, without marks of thousands"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "0,5"), "with a decimal point, such as 0.5"),
     ],
 )

@@ -23,8 +23,9 @@ _WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
 # How the file of a command begins.
 _PURPOSE = re.compile(r'"""`equipoise (?P<name>\w+)`: (?P<purpose>.*?)"""', re.DOTALL)
 
-# A number as it is written where a comma stands before decimals, or between thousands.
+# A number as it is written where a comma stands before decimals, and one with marks between thousands.
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_WITH_MARKS = re.compile(r"[+-]?\d{1,3}(?:[.,]\d{3})+", re.ASCII)
 
 # The start of a command makes fewer, so that nothing is looked through before it begins its work.
 OBJECTS_BEFORE_GARBAGE = 100_000
@@ -161,7 +162,7 @@ def _explain(error: Exception) -> None:
 
 
 def _number_meant(error: Exception, words: Sequence[str], found: str) -> str:
-    """Return how to write a number that was written with a comma; nothing where that is not what is wrong.
+    """Return how to write a number that has a comma or marks of thousands; nothing where that is not what is wrong.
 
     Examples
     --------
@@ -173,11 +174,9 @@ def _number_meant(error: Exception, words: Sequence[str], found: str) -> str:
     options = getattr(getattr(error, "param", None), "opts", ())
     pairs = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
     given = next((value for option, value in pairs if option in options), "")
-    if not _WITH_COMMA.fullmatch(given):
-        return ""
     if "integer" in found:
-        return f"write {given.replace(',', '')}, without a mark of thousands"
-    return f"write {given.replace(',', '.')}, with a decimal point"
+        return f"write {re.sub('[.,]', '', given)}, without marks of thousands" if _WITH_MARKS.fullmatch(given) else ""
+    return f"write {given.replace(',', '.')}, with a decimal point" if _WITH_COMMA.fullmatch(given) else ""
 
 
 def _say(asked: str, found: str, remedy: str) -> None:

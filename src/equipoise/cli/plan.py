@@ -9,6 +9,7 @@ import typer
 
 from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
+from equipoise.cli.options import whole_number
 from equipoise.cli.progress import waiting
 from equipoise.cli.public_facts import Bounds, Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
@@ -28,7 +29,13 @@ def command(
     ] = None,
     n_samples: Annotated[
         int | None,
-        typer.Option("--n-samples", "--rows", "-n", help="The public number of rows; a schema may declare it."),
+        typer.Option(
+            "--n-samples",
+            "--rows",
+            "-n",
+            parser=whole_number,
+            help="The public number of rows; a schema may declare it.",
+        ),
     ] = None,
     n_features: Annotated[int | None, typer.Option("--n-features", "-d", help="The number of columns.")] = None,
     delta: Delta = 0.0,
