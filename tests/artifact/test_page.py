@@ -422,7 +422,7 @@ def test_the_schema_and_who_vouches_for_it_are_named():
     asked = replace(asked_for(release("output")), schema="ab" * 32, vouched="A. Officer (2026-11-16)")
     certificate = issue(asked)
     text = Outline(page_of(certificate, made_up(certificate))).text
-    assert "A. Officer (2026-11-16) vouches that the facts of the schema are public and true." in text
+    assert "That the facts of the schema are public and true is vouched for by A. Officer (2026-11-16)." in text
     assert "Schema: " + "ab" * 32 in text
 
 

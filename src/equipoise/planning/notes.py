@@ -165,7 +165,8 @@ def _hardly_there(request: Request) -> Iterator[str]:
 
 
 def _not_covered(terms: Terms) -> Iterator[str]:
-    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them, whose facts {terms.vouched} vouches for"
+    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them"
+    raw = f"{raw}, whose facts are vouched for by {terms.vouched}"
     yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
     yield "the running time of a fit is not covered"
     yield from (DOUBLE_PRECISION, SEEDED) if terms.seeded else ()

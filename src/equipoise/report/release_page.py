@@ -122,7 +122,7 @@ def _grade(record: ReleaseRecord) -> str:
 
 def _vouched(record: ReleaseRecord) -> str:
     if record.vouched:
-        return f"{record.vouched} vouches that the facts of the schema are public and true."
+        return f"That the facts of the schema are public and true is vouched for by {record.vouched}."
     return "Nobody is named who vouches that the declared facts (columns, bounds, number of rows) are public."
 
 
