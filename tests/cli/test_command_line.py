@@ -753,7 +753,14 @@ def test_a_wrong_path_is_to_be_checked_and_not_asked_for_again(command, tmp_path
     (tmp_path / "people.csv").write_text("age,ill\n40,no\n")
     (tmp_path / "people.toml").write_text("format_version = 1\n")
     (tmp_path / "folder").mkdir()
-    told = {"relase": "nothing at", "people.csv": "another file", "people.toml": "another file", "folder": "missing: "}
+    (tmp_path / "model.json").write_text('{"format_version": 2}')
+    told = {
+        "relase": "nothing at",
+        "people.csv": "another file",
+        "model.json": "another file",
+        "people.toml": "another file",
+        "folder": "missing: ",
+    }
     for name, found in told.items():
         done = equipoise(command, tmp_path / name)
         assert (done.returncode, done.stdout) == (2, "")

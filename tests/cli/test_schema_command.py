@@ -230,6 +230,7 @@ def test_a_draft_that_nobody_filled_in_is_refused_with_all_its_blanks(folder):
 
 
 BAD = {
+    "a table in the schema's place": (("check", "schema.toml", "people.csv"), None, "a table, by its name"),
     "no table": (("draft", "nobody.csv"), None, "nobody.csv"),
     "a table of another format": (("draft", "people.xlsx"), None, "people.xlsx"),
     "no schema": (("check", "people.csv", "nothing.toml"), None, "No such file"),
