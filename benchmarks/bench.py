@@ -1,7 +1,7 @@
 """The benchmark: one command, all cells, stored results, and the page that is written from them.
 
     make bench DATA=FOLDER                        # measure what is not stored, and write docs/utility.md
-    make bench DATA=FOLDER ONLY=Adult             # one dataset
+    make bench DATA=FOLDER ONLY=Adult             # one dataset, and times with it in their name; no additive models
     make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents beside times additive
     make bench DATA=FOLDER SUITES=judges          # one of the further ones, which run only by name (below)
     make bench DATA=FOLDER AGAIN=--again          # measure all of it again
@@ -103,7 +103,7 @@ def main() -> None:
     )
     parser.add_argument("--data", default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="Python of the peers' environment")
-    parser.add_argument("--only", default="", help="datasets whose name has this in it")
+    parser.add_argument("--only", default="", help="datasets and times whose name has this in it")
     parser.add_argument("--again", action="store_true", help="measure also what is stored")
     parser.add_argument("--page", action="store_true", help="measure nothing: write the page from what is stored")
     parser.add_argument("--large", type=int, default=20, help="runs of a dataset with one split")
@@ -114,12 +114,15 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := set(asked.suites) - {*SUITES, *FURTHER}:
         parser.error(f"no suite is called {', '.join(sorted(unknown))}: {', '.join((*SUITES, *FURTHER))}")
+    if heedless := set(asked.suites) - set(PAGE_SUITES) if asked.only else ():
+        parser.error(f"--only says nothing to {', '.join(sorted(heedless))}: leave it out")
+    suites = asked.suites or (PAGE_SUITES if asked.only else SUITES)
     if not asked.page:
-        if not (asked.data and Path(asked.data).is_dir()) and any(map(reads_files, asked.suites or SUITES)):
+        if not (asked.data and Path(asked.data).is_dir()) and any(map(reads_files, suites)):
             parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
         warnings.simplefilter("ignore")
         asked.data = Path(asked.data or "")
-        for suite in asked.suites or SUITES:
+        for suite in suites:
             measure(suite, asked)
     write_page()
     for suite in COMPARED:
@@ -163,7 +166,7 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
     elif suite == "times":
         from times import times
 
-        each(list(times(asked.data, asked.largest)))
+        each([task for task in times(asked.data, asked.largest) if asked.only.casefold() in task[0]["what"].casefold()])
     else:
         named = {"classes": MANY_CLASSES, "beside": LARGE, "descents": LARGE | MANY_CLASSES}[suite]
         for name, make in named.items():

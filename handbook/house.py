@@ -23,7 +23,7 @@ FLOORS = (
     ("planning", "noise", "ledger", "data", "solve"),
     ("certify", "rigorous", "keys"),
     ("vocabulary",),
-    ("errors", "wording"),
+    ("errors", "wording", "kept_loops"),
 )
 QUESTIONS = {
     "cli": "commands",
@@ -47,6 +47,7 @@ QUESTIONS = {
     "vocabulary": "what are we talking about?",
     "errors": "what to do about it",
     "wording": "numbers for people",
+    "kept_loops": "compiled, and kept",
 }
 # These see rows; the door is the one place where rows, noise and a certificate meet.
 SEE_ROWS = frozenset({"data", "solve", "release", "lab", "estimators", "evaluation"})

@@ -92,17 +92,13 @@ Fixpoint run S T :=
 Variables (beta Gam : R) (visited : V -> Prop).
 Hypotheses (beta0 : 0 <= beta) (mu0 : 0 <= mu) (b0 : (0 < b)%N) (eta0 : forall t, 0 <= eta t).
 Hypothesis (smooth_losses : forall t z, smooth ip beta (loss t z) (g t z)).
-Hypothesis (batches : forall t, uniq (batch t) /\ (size (batch t) <= b)%N).
-Hypothesis (nonexpansive : forall t x y, norm (after t x - after t y) <= norm (x - y)).
-Hypothesis (visits : forall S t, visited (run S t)).
-Hypothesis (diameter : forall t z z' w, visited w -> norm (g t z w - g t z' w) <= Gam).
 
 Let inv0 : 0 <= b%:R^-1 :> R. Proof. by rewrite invr_ge0 ler0n. Qed.
 
-Lemma batch_smooth S t :
+Lemma batch_smooth S t : (size (batch t) <= b)%N ->
   smooth ip beta (fun w => b%:R^-1 * \sum_(i <- batch t) loss t (S i) w) (batch_gradient S t).
 Proof.
-split=> [w|w v].
+move=> few; split=> [w|w v].
   split=> // v _; rewrite dotZl dot_suml -mulrDr -big_split; apply: ler_wpmul2l => //.
   by apply: ler_sum => i _; have [_ ] := (smooth_losses t (S i)).1 w; apply.
 rewrite /batch_gradient -scalerBr -sumrB normZ ger0_norm //.
@@ -111,9 +107,13 @@ apply: (@le_trans _ _ (b%:R^-1 * ((size (batch t))%:R * (beta * norm (w - v)))))
   rewrite (le_trans (ler_sum _ (fun i _ => (smooth_losses t (S i)).2 w v))) //.
   by rewrite big_const_seq count_predT iter_addr_0 mulr_natl.
 have far : 0 <= beta * norm (w - v) by rewrite mulr_ge0 ?norm_ge0.
-rewrite [X in X <= _]mulrA ler_pimull // ler_pdivr_mull ?ltr0n // mulr1 ler_nat.
-by case: (batches t).
+by rewrite [X in X <= _]mulrA ler_pimull // ler_pdivr_mull ?ltr0n // mulr1 ler_nat.
 Qed.
+
+Hypothesis (batches : forall t, uniq (batch t) /\ (size (batch t) <= b)%N).
+Hypothesis (nonexpansive : forall t x y, norm (after t x - after t y) <= norm (x - y)).
+Hypothesis (visits : forall S t, visited (run S t)).
+Hypothesis (diameter : forall t z z' w, visited w -> norm (g t z w - g t z' w) <= Gam).
 
 (* One step: what the two runs had, shrunk, and eta Gam/b if the batch holds the row. *)
 Lemma run_step S S' i t : (forall j, j != i -> S j = S' j) ->
@@ -124,7 +124,8 @@ move=> same; rewrite (le_trans (nonexpansive _ _ _)) //.
 set w := run S t; set v := run S' t.
 apply: (le_trans (norm_triangle3 ip _ (descent_step mu (eta t) (batch_gradient S t) v) _)).
 apply: ler_add.
-  by apply: gradient_step_shrinks => //; exact/(gradient_cocoercive beta0)/batch_smooth.
+  apply: gradient_step_shrinks => //; apply/(gradient_cocoercive beta0)/batch_smooth => //.
+  by have [] := batches t.
 have -> : descent_step mu (eta t) (batch_gradient S t) v - descent_step mu (eta t) (batch_gradient S' t) v =
     - (eta t *: (batch_gradient S t v - batch_gradient S' t v)).
   by rewrite /descent_step opprD addrACA subrr add0r -opprD -scalerBr opprD addrACA subrr addr0.

@@ -67,7 +67,7 @@ Local Notation batch_gradient := (batch_gradient g b batch).
 
 Variable c : R.
 Hypotheses (mu0 : 0 <= mu) (b0 : (0 < b)%N) (eta0 : forall t, 0 <= eta t) (below : forall t, eta t <= c).
-Hypothesis (batches : forall t, uniq (batch t) /\ (size (batch t) <= b)%N).
+Hypothesis (few : forall t, (size (batch t) <= b)%N).
 Hypothesis (nonexpansive : forall t x y, norm (after t x - after t y) <= norm (x - y)).
 Hypothesis (after0 : forall t, after t 0 = 0).
 
@@ -81,7 +81,7 @@ Let inv0 : 0 <= b%:R^-1 :> R. Proof. by rewrite invr_ge0 ler0n. Qed.
 (* A mean over a batch, of at most b rows, is no larger than what bounds each. *)
 Let batch_mean S t (f : Z -> R) (L : R) : 0 <= L -> (forall z, f z <= L) -> b%:R^-1 * (\sum_(i <- batch t) f (S i)) <= L.
 Proof.
-move=> L0 short; have [_ few] := batches t.
+move=> L0 short.
 rewrite mulrC ler_pdivr_mulr ?ltr0n //; apply: (@le_trans _ _ (\sum_(i <- batch t) L)).
   by apply: ler_sum => i _; exact: short.
 by rewrite big_const_seq count_predT iter_addr_0 -[L *+ _]mulr_natr ler_wpmul2l // ler_nat.
@@ -191,7 +191,7 @@ Qed.
 Let smooth_step S t : norm (run S t.+1) <= (1 - eta t * mu) * norm (run S t) + eta t * L.
 Proof.
 apply: (le_trans (shorter _ _)); set w := run S t.
-have cocoercive := gradient_cocoercive beta0 (batch_smooth beta0 b0 smooth_losses batches S t).
+have cocoercive := gradient_cocoercive beta0 (batch_smooth beta0 b0 smooth_losses S (few t)).
 have := gradient_step_shrinks mu w 0 beta0 (eta0 t) cocoercive; rewrite shrinkage_small // subr0 => common.
 have start : norm (descent_step mu (eta t) (batch_gradient S t) 0) <= eta t * L.
   have := step_length (S := S) (t := t) (batch_short S (w := 0) L0 (fun z => at_0 t z)).

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -229,6 +230,33 @@ def test_a_suite_that_reads_no_files_runs_without_their_folder(benchmarks, monke
     with pytest.raises(SystemExit):
         bench.main()
     assert "say where the Parquet files are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("only", ["", "covertype"])
+def test_times_are_measured_by_name_and_the_others_are_kept(benchmarks, monkeypatch, only):
+    bench, measured, kept = benchmarks("bench"), [], []
+    tasks = [({"what": what}, {}, None) for what in ("output, Covertype 1-vs-2", "import equipoise")]
+    monkeypatch.setattr(benchmarks("times"), "times", lambda folder, largest: iter(tasks))
+    monkeypatch.setattr(bench, "measure_or_keep", lambda store, tasks, *_: measured.extend(tasks))
+    monkeypatch.setattr(bench.Store, "keep_only", lambda store, names: kept.append(names))
+    bench.measure("times", SimpleNamespace(data=Path(), largest=10, only=only, again=False))
+    assert measured == (tasks[:1] if only else tasks)
+    assert kept == ([] if only else [[name for name, _, _ in tasks]])
+
+
+def test_a_name_leaves_out_what_has_no_such_names_and_is_refused_beside_it(benchmarks, monkeypatch, capsys, tmp_path):
+    bench, called = benchmarks("bench"), []
+    monkeypatch.setattr(bench, "measure", lambda suite, asked: called.append(suite))
+    monkeypatch.setattr(bench, "write_page", lambda: None)
+    line = ["bench.py", "--data", str(tmp_path), "--only", "Adult"]
+    monkeypatch.setattr(sys, "argv", line)
+    bench.main()
+    assert called == [suite for suite in bench.SUITES if suite != "additive"]
+    for suite in ("additive", "work"):
+        monkeypatch.setattr(sys, "argv", [*line, suite])
+        with pytest.raises(SystemExit):
+            bench.main()
+        assert f"--only says nothing to {suite}" in capsys.readouterr().err
 
 
 def test_a_result_of_another_plan_is_marked(benchmarks):

@@ -1,6 +1,7 @@
 """The demonstration: what it prints, the page that it writes, and that page in a browser."""
 
 import re
+import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from browser import needs_browser, visit
 from devtools import browser_window, faults, needs_axe
 from equipoise import demonstration
 from equipoise.cli import demo
+from equipoise.report import demonstration_page
 from program import run_program as equipoise
 
 
@@ -54,6 +56,15 @@ def test_the_page_shows_a_model_its_curve_what_an_attacker_gains_and_ten_lines_o
     assert "all hold" in told["checked"]
     # The models that were trained are seeded, and the page says so beside the word.
     assert "seeded" in page.split("<dt>is that bound", 1)[1][:120]
+
+
+def test_the_commands_that_the_page_ends_with_do_what_it_says_and_the_spend_is_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    for line in demonstration_page.NEXT.splitlines():
+        _, *words = shlex.split(line, comments=True)
+        ended = equipoise(*words, folder=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    assert "2.0" in equipoise("ledger", "show", "people").stdout
 
 
 def test_a_certificate_that_does_not_follow_says_so_in_its_ten_lines():

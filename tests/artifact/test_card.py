@@ -142,7 +142,7 @@ def test_a_card_says_what_a_reader_asks(release):
         "ill: one of no, yes. A linear model (logistic), with noise",
         "age (number from 0 to 100); job (category, 2 levels).",
         "Trained on 200 rows",
-        "A. Officer (2026-11-16) vouches for the public facts",
+        "The public facts are vouched for by A. Officer (2026-11-16).",
         f"equipoise {dict(certificate.release.software)['equipoise']}",
         certificate.release.made,
         certificate.release.id,

@@ -409,11 +409,20 @@ def test_a_seeded_run_is_called_unfit_for_release_at_the_top():
     assert certificate.assumptions[0] in text
 
 
+@pytest.mark.parametrize(("epsilon", "delta", "told"), [(10.0, 0.0, False), (100.0, 0.0, True), (20.0, 1e-6, True)])
+def test_a_promise_that_hides_next_to_nothing_is_called_that_at_the_top(epsilon, delta, told):
+    certificate = eq.LogisticRegression(epsilon=epsilon, delta=delta, domain=TWO).plan(5000, 4)
+    text = Outline(page_of(certificate, made_up(certificate))).text
+    words = f"Next to no protection: at epsilon = {epsilon:g} what an attacker gains is nearly everything"
+    assert (words in text[: text.index("Check it yourself")]) is told
+    assert any(caveat.startswith("next to no protection") for caveat in certificate.caveats) is told
+
+
 def test_the_schema_and_who_vouches_for_it_are_named():
     asked = replace(asked_for(release("output")), schema="ab" * 32, vouched="A. Officer (2026-11-16)")
     certificate = issue(asked)
     text = Outline(page_of(certificate, made_up(certificate))).text
-    assert "A. Officer (2026-11-16) vouches that the facts of the schema are public and true." in text
+    assert "That the facts of the schema are public and true is vouched for by A. Officer (2026-11-16)." in text
     assert "Schema: " + "ab" * 32 in text
 
 

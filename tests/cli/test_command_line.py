@@ -95,13 +95,19 @@ def test_a_plan_is_told_in_a_few_lines(options):
     assert len(equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options, "--verbose").stdout.splitlines()) > 30
 
 
-def test_a_plan_ends_with_the_command_that_carries_it_out(tmp_path):
+def test_a_plan_ends_with_the_command_that_carries_it_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
     equipoise("example", "--out", tmp_path)
     words = ("--schema", "people.toml", "--epsilon", "0.5", "--mechanism", "output", "--no-intercept")
     done = equipoise("plan", *words, folder=tmp_path)
-    command = done.stdout.splitlines()[-1].split("Next: equipoise ")[1].replace("TABLE", "people.csv").split()
-    assert command[:2] == ["train", "people.csv"]
+    said = done.stdout.splitlines()[-1].split("Next: equipoise ")[1]
+    command = said.replace("TABLE", "people.csv").replace("DATASET", "people").split()
+    assert (command[:2], command[-2:]) == (["train", "people.csv"], ["--ledger", "people"])
     assert set(words) <= set(command)
+    uncounted = equipoise(*command, "--dry-run", folder=tmp_path)
+    assert uncounted.returncode == 3
+    assert "equipoise ledger create people" in uncounted.stderr
+    equipoise("ledger", "create", "people", "--epsilon", 3, folder=tmp_path)
     carried = equipoise(*command, "--dry-run", folder=tmp_path)
     assert carried.returncode == 0, carried.stderr
 
@@ -156,6 +162,27 @@ def test_words_that_a_command_does_not_know_are_refused_in_three_lines(words, pr
     assert second.startswith("found  ")
     assert found in second
     assert third == f"to do  see {program} --help"
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("plan", "-n", 10, "-d", 3, "--epsilon", "0,5"), "write 0.5, with a decimal point"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon=1,5"), "write 1.5, with a decimal point"),
+        (("train", "rows.csv", "--schema", "s.toml", "--epsilon", 1, "--delta", "0,00001"), "write 0.00001, with a"),
+        (("ledger", "create", "people", "--epsilon", "2,5"), "write 2.5, with a decimal point"),
+        (("plan", "-n", "8,000", "-d", 3, "--epsilon", 1), "write 8000, without marks of thousands"),
+        # It was taken for 8.
+        (("plan", "-n", "8.000", "-d", 3, "--epsilon", 1), "write 8000, without marks of thousands"),
+        (("evaluate", "release", "rows.csv", "--epsilon", 1, "--rows", "1.234.567"), "write 1234567, without marks"),
+        (("bounds", "--n-samples=1.000", "--alpha", 1), "write 1000, without marks of thousands"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "0,5"), "with a decimal point, such as 0.5"),
+    ],
+)
+def test_a_number_with_a_comma_is_met_with_how_to_write_it(words, remedy):
+    done = equipoise(*words)
+    assert done.returncode == 2
+    assert remedy in done.stderr.splitlines()[2]
 
 
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba")
@@ -726,7 +753,14 @@ def test_a_wrong_path_is_to_be_checked_and_not_asked_for_again(command, tmp_path
     (tmp_path / "people.csv").write_text("age,ill\n40,no\n")
     (tmp_path / "people.toml").write_text("format_version = 1\n")
     (tmp_path / "folder").mkdir()
-    told = {"relase": "nothing at", "people.csv": "another file", "people.toml": "another file", "folder": "missing: "}
+    (tmp_path / "model.json").write_text('{"format_version": 2}')
+    told = {
+        "relase": "nothing at",
+        "people.csv": "another file",
+        "model.json": "another file",
+        "people.toml": "another file",
+        "folder": "missing: ",
+    }
     for name, found in told.items():
         done = equipoise(command, tmp_path / name)
         assert (done.returncode, done.stdout) == (2, "")

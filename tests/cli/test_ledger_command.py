@@ -116,6 +116,18 @@ def test_releases_lists_ids_and_outcomes(reference):
     assert (second["digest"], second["release"], second["outcome"]) == (entry.digest, "cafe", "failed")
 
 
+def test_ids_of_releases_stand_in_one_line_of_a_narrow_terminal(reference):
+    ledger = eq.Ledger(reference)
+    ids = [f"{number:032x}" for number in (2**127 + 1, 2**127 + 2)]
+    for name in ids:
+        ledger.conclude(ledger.admit(PLAN, release_id=name), "failed")
+    narrow = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"})
+    lines = narrow.invoke(group, ["releases", reference]).stdout.splitlines()
+    assert all(any(f" {name} " in line for line in lines) for name in ids)
+    assert max(map(len, lines)) <= 80
+    assert any("failed" in line for line in lines)
+
+
 def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkeypatch):
     class Halves(Basic):
         id = "halves"

@@ -121,3 +121,15 @@ def test_commands_show_counts_of_rows_that_may_be_known_and_none_of_those_that_a
         ("predict", "release", "rows.csv"),
     ):
         assert run(*words, "--json")[0] == ""
+
+
+@pytest.mark.usefixtures("plain_page")
+def test_whoever_asks_for_the_figures_of_an_evaluation_sees_that_they_are_computed(run, tmp_path):
+    (tmp_path / "rows.csv").write_text(table(600))
+    (tmp_path / "schema.toml").write_text(SCHEMA.format(n=600))
+    run("train", "rows.csv", "--schema", "schema.toml", "--epsilon", 2, "--holdout", 0.5)
+    # Where loops are not compiled it takes a minute.
+    for words in (("figures", "evaluation"), ("card", "release", "--evaluation", "evaluation")):
+        assert "computing figures" in run(*words)[0]
+        assert run(*words, "--json")[0] == ""
+    assert "checking" in run("verify", "evaluation")[0]

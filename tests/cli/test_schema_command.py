@@ -11,6 +11,7 @@ import pytest
 
 from equipoise.data.schema import Schema
 from program import run_program
+from sample_workbooks import workbook
 
 CSV = "age,job,income\n31,nurse,low\n200,pilot,high\n,clerk,?\n"
 
@@ -203,6 +204,24 @@ def test_a_check_as_json_carries_the_stamp(folder):
     assert found["target"]["unknown_levels"] == 1
 
 
+TITLES = {
+    "one value.csv": f"People of Graz\n{CSV}",
+    "commas.csv": f"People of Graz,,\n{CSV}",
+    "one cell.xlsx": (("People of Graz",), ("age", "job", "income"), (31, "nurse", "low")),
+    "blanks.xlsx": (("People", None, "of Graz"), ("age", "job", "income"), (31, "nurse", "low")),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_a_title_above_the_names_is_told_by_a_check_as_by_a_draft(name, tmp_path):
+    rows = TITLES[name]
+    (tmp_path / name).write_bytes(rows.encode() if isinstance(rows, str) else workbook(*rows))
+    (tmp_path / "schema.toml").write_text(FILLED)
+    done = schema("check", tmp_path / name, tmp_path / "schema.toml")
+    assert_refused(done, "a title")
+    assert "Graz" not in done.stderr
+
+
 def test_a_draft_that_nobody_filled_in_is_refused_with_all_its_blanks(folder):
     schema("draft", "people.csv", "--out", "draft.toml", folder=folder)
     blanks = Schema.from_toml(folder / "draft.toml").blanks()
@@ -211,6 +230,7 @@ def test_a_draft_that_nobody_filled_in_is_refused_with_all_its_blanks(folder):
 
 
 BAD = {
+    "a table in the schema's place": (("check", "schema.toml", "people.csv"), None, "a table, by its name"),
     "no table": (("draft", "nobody.csv"), None, "nobody.csv"),
     "a table of another format": (("draft", "people.xlsx"), None, "people.xlsx"),
     "no schema": (("check", "people.csv", "nothing.toml"), None, "No such file"),

@@ -175,7 +175,7 @@ def test_a_plan_for_a_schema_is_that_of_a_dry_run_and_needs_no_table(run):
     assert told == dry[: len(told)]
     assert told[-1].startswith("  buys: ")
     # What was asked for here is named again, so that the line can be run as it stands.
-    assert last.endswith("equipoise train TABLE --schema schema.toml --epsilon 2.0")
+    assert last.endswith("equipoise train TABLE --schema schema.toml --epsilon 2.0 --ledger DATASET")
     assert json.loads(run("plan", *TRAIN[2:6], "--json")[1]) == as_json
     # A number of rows that the file leaves blank may be named beside it, and bounds be paid for.
     Path("schema.toml").write_text(SCHEMA.replace("n = 300", 'n = ""'))

@@ -227,6 +227,13 @@ def test_another_number_of_rows_than_a_file_tells_names_the_option_and_not_the_s
     assert not Path("other").exists()
 
 
+def test_a_delta_of_one_row_in_n_or_more_says_so(run):
+    plan = ("train", "rows.parquet", "--schema", "schema.toml", "--epsilon", 1, "--dry-run", "--delta")
+    words = "a large delta: delta = 0.01 alone allows to publish 3 of 300 rows as they are, on average"
+    assert words in run(*plan, 0.01)[1]
+    assert "large delta" not in run(*plan, 0.003)[1]
+
+
 def test_an_epsilon_that_protects_nothing_says_so_before_and_after_the_spend(run):
     words = "next to no protection: epsilon = 1e+09"
     plan = ("train", "rows.parquet", "--schema", "schema.toml", "--epsilon", "1e9")

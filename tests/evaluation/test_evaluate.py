@@ -230,6 +230,15 @@ def test_a_column_that_tells_no_groups_is_refused_with_the_reason():
             eq.evaluate(model, rows[HELD], epsilon=1.0, by=by)
 
 
+@pytest.mark.parametrize("rule", ['kind = "category"\nother = true', 'kind = "ordered"\npositions = [0, 1, 3]'])
+def test_a_level_that_is_named_as_all_others_are_tells_no_groups(rule):
+    schema = eq.Schema.from_text(f'{SCHEMA}\n[columns.by]\n{rule}\nlevels = ["f", "by other", "m"]\n')
+    rows = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1], "ill": np.where(LABELS == 1, "yes", "no"), "by": "f"})
+    model = eq.LogisticRegression(4.0, domain=schema, random_state=0).fit(rows[TRAINED])
+    with pytest.raises(InvalidParameter, match="one of whose levels is called 'by other', as all values that are no"):
+        eq.evaluate(model, rows[HELD], epsilon=1.0, by="by")
+
+
 @pytest.mark.parametrize(
     "given",
     [ROWS[HELD].tolist(), scipy.sparse.csr_array(ROWS[HELD]), pd.DataFrame(ROWS[HELD])],

@@ -108,6 +108,15 @@ def test_the_page_shows_every_figure_with_its_interval_and_what_is_sampling_and_
 OF_SCORES = ("AUC", "Brier score", "log loss", "calibration error")
 
 
+@pytest.mark.parametrize("epsilon", [10.0, 100.0])
+def test_counts_that_hide_next_to_nothing_are_called_that_at_the_top(epsilon):
+    counts = np.full(CELLS["two classes"].shape, 100)
+    text = Outline(page_of(evaluated(CELLS["two classes"], counts, epsilon))).text
+    top = text[: text.index("Check it yourself")]
+    words = f"Next to no protection: at epsilon = {epsilon:g} what an attacker gains is nearly everything"
+    assert (words in top) is (epsilon == 100.0)
+
+
 def test_the_page_counts_bins_in_intervals_of_scores_and_in_no_others(pages):
     record = record_of(certificate("two classes"), "ill")
     lines = {line.name: line.figure for line in record.lines}

@@ -220,6 +220,25 @@ def test_counts_have_the_quietest_noise_where_it_costs_no_more():
         assert law(5000, eq.LogisticRegression(1.0, 1e-6, DOMAIN, mechanism="laplace")) == "laplace"
 
 
+@pytest.mark.parametrize("book", ["account", "ledger"])
+def test_counts_have_louder_noise_where_only_the_pair_with_it_fits_what_is_left(tmp_path, monkeypatch, book):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    currency = "renyi:10"
+    eq.Ledger("trial").create(eq.Budget(2.8, 1e-5), currency)
+    tilted = {"epsilon": 1.0, "delta": 1e-6, "domain": DOMAIN, "mechanism": "objective"}
+    rows, labels, laws = np.tile(ROWS, (5, 1)), np.tile(LABELS, 5), []
+    with eq.account(10.0, 1e-4) if book == "ledger" else eq.account(2.8, 1e-5, currency=currency):
+        for _ in range(2):
+            model = eq.LogisticRegression(**tilted, ledger="trial" if book == "ledger" else None)
+            laws.append(eq.train_and_evaluate(model, rows, labels, n_samples=4500).claim.noise.law)
+        # Gaussian noise makes the pair cheaper, not by half: 0.70 in place of 0.97, of 1.80 in all.
+        assert laws == ["laplace", "gaussian"]
+        # What fits neither way keeps the quieter noise, and is refused.
+        assert plan_held_out(model, n_samples=4500, n_features=3).claim.of[0].law == "laplace"
+        with pytest.raises(Overdraft):
+            eq.train_and_evaluate(model, rows, labels, n_samples=4500)
+
+
 def test_a_ledger_that_counts_curves_has_counts_that_cost_what_the_training_does(tmp_path, monkeypatch):
     monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
     for name, currency in (("curves", "zcdp"), ("sums", "basic")):

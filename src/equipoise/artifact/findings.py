@@ -156,7 +156,8 @@ def files_at(at: Path) -> dict[str, bytes]:
     if not os.path.exists(at):
         raise ReleaseUnreadable(asked, f"nothing at {at}", OTHER_PATH)
     content = _bytes(Path(os.path.realpath(at)), CERTIFICATE, OTHER_PATH)
-    if not content.lstrip().startswith(b"{"):
+    # Other files of a release are JSON, too.
+    if not content.lstrip().startswith(b"{") or b'"schema_version"' not in content:
         raise ReleaseUnreadable(asked, f"another file, {at}, which is no certificate", OTHER_PATH)
     return {CERTIFICATE: content}
 

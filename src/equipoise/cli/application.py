@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -21,6 +22,10 @@ _WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
 
 # How the file of a command begins.
 _PURPOSE = re.compile(r'"""`equipoise (?P<name>\w+)`: (?P<purpose>.*?)"""', re.DOTALL)
+
+# A number as it is written where a comma stands before decimals, and one with marks between thousands.
+_WITH_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_WITH_MARKS = re.compile(r"[+-]?\d{1,3}(?:[.,]\d{3})+", re.ASCII)
 
 # The start of a command makes fewer, so that nothing is looked through before it begins its work.
 OBJECTS_BEFORE_GARBAGE = 100_000
@@ -153,7 +158,25 @@ def _explain(error: Exception) -> None:
     asked = (
         f"a command of {path}" if hasattr(getattr(place, "command", None), "commands") else f"options that {path} knows"
     )
-    _say(asked, found, f"see {path} --help")
+    _say(asked, found, _number_meant(error, sys.argv[1:], found) or f"see {path} --help")
+
+
+def _number_meant(error: Exception, words: Sequence[str], found: str) -> str:
+    """Return how to write a number that has a comma or marks of thousands; nothing where that is not what is wrong.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> error = SimpleNamespace(param=SimpleNamespace(opts=["--epsilon"]))
+    >>> _number_meant(error, ["plan", "--epsilon", "0,5"], "Input should be a valid number")
+    'write 0.5, with a decimal point'
+    """
+    options = getattr(getattr(error, "param", None), "opts", ())
+    pairs = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
+    given = next((value for option, value in pairs if option in options), "")
+    if "integer" in found:
+        return f"write {re.sub('[.,]', '', given)}, without marks of thousands" if _WITH_MARKS.fullmatch(given) else ""
+    return f"write {given.replace(',', '.')}, with a decimal point" if _WITH_COMMA.fullmatch(given) else ""
 
 
 def _say(asked: str, found: str, remedy: str) -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.certify.record import to_plain
+from equipoise.cli.options import whole_number
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, read_recipe
 from equipoise.errors import InvalidParameter
@@ -17,7 +18,10 @@ from equipoise.vocabulary.facts import Problem, Recipe
 
 
 def command(
-    n_samples: Annotated[int, typer.Option("--n-samples", "-n", help="The public number of rows.")],
+    n_samples: Annotated[
+        int,
+        typer.Option("--n-samples", "-n", parser=whole_number, help="The public number of rows."),
+    ],
     alpha: Annotated[float, typer.Option(help="The strength of the penalty, its strong convexity.")],
     loss: Annotated[str, typer.Option(help="logistic, squared, hinge, huber:1.0, ...")] = "logistic",
     penalty: Annotated[str, typer.Option(help="l2, elastic-net:0.5, bridge:1.5.")] = "l2",

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
+from equipoise.cli.progress import waiting
 from equipoise.errors import InvalidParameter
 
 
@@ -61,7 +62,8 @@ def command(
         # What figures need is loaded only where there are any.
         from equipoise.evaluation.card import evaluation_of
 
-        paid = evaluation_of(evaluation, release, trusted)
+        with waiting("computing figures", quiet or as_json):
+            paid = evaluation_of(evaluation, release, trusted)
     card = card_of(release, paid, trusted)
     if as_json:
         print(json.dumps(card, indent=2, allow_nan=False))

@@ -11,7 +11,7 @@ from rich.markup import escape
 from equipoise.certify.folder import REPORT
 from equipoise.cli.held_out import require_apart
 from equipoise.cli.model_options import Delta, Epsilon
-from equipoise.cli.options import AsJson, Delimiter, Quiet
+from equipoise.cli.options import AsJson, Delimiter, Quiet, whole_number
 from equipoise.cli.progress import waiting
 from equipoise.cli.publishing import publish
 from equipoise.cli.sign import signed, signing_key
@@ -38,7 +38,8 @@ def command(
     rows: Annotated[
         int | None,
         typer.Option(
-            help="The declared number of rows: needed with a ledger, and for CSV files, which do not tell it."
+            parser=whole_number,
+            help="The declared number of rows: needed with a ledger, and for CSV files, which do not tell it.",
         ),
     ] = None,
     by: Annotated[str, typer.Option(help="A column of levels: rows are counted for each level apart.")] = "",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equipoise.cli.options import AsJson
+from equipoise.cli.progress import waiting
 
 if TYPE_CHECKING:
     from equipoise.report.evaluation_record import EvaluationRecord, Shown
@@ -27,7 +28,8 @@ def command(
     from equipoise.evaluation.page import record_of
 
     found = Evaluation.load(evaluation)
-    record = record_of(found.certificate, "" if found.schema is None else found.schema.target.name)
+    with waiting("computing figures", as_json):
+        record = record_of(found.certificate, "" if found.schema is None else found.schema.target.name)
     if as_json:
         figures = [
             {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)} for line in record.lines

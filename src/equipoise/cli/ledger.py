@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -230,12 +231,14 @@ def releases(reference: Reference, as_json: AsJson = False) -> None:
         ]
         print(json.dumps(listed, indent=2, default=str))
         return
-    table = Table(title=f"The releases of {escape(repr(ledger.dataset))}", title_justify="left")
+    title = f"The releases of {escape(repr(ledger.dataset))}"
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=0, show_edge=False)
     for heading in ("entry", "made (UTC)", "epsilon", "delta", "release", "outcome"):
-        table.add_column(heading, overflow="fold")
+        # An id is there to be copied; a time may stand in two lines.
+        table.add_column(heading, overflow="fold", no_wrap=heading == "release")
     for paid in found:
         entry = paid.entry
-        made = str(entry.made).removesuffix("+00:00")
+        made = str(entry.made).removesuffix("+00:00").replace("T", " ")
         fields = (entry.number, made, entry.epsilon, entry.delta, paid.release or "not known", paid.outcome)
         table.add_row(*map(_as_text, fields))
     _console().print(table)

@@ -64,4 +64,5 @@ def read_alpha(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
-        raise InvalidParameter("--alpha NUMBER or --alpha public", f"--alpha {text}", "write --alpha public") from None
+        remedy = "write a number with a decimal point, such as 0.5, or --alpha public"
+        raise InvalidParameter("--alpha NUMBER or --alpha public", f"--alpha {text}", remedy) from None

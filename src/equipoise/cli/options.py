@@ -1,5 +1,6 @@
 """Options that many commands share."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,8 @@ from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from equipoise.artifact.trust import Trusted
+
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables and sentences.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -32,6 +35,19 @@ PublicKeys = Annotated[
 TrustFile = Annotated[
     Path | None, typer.Option("--trust", metavar="FILE.toml", help="The keys that you trust, with names and dates.")
 ]
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number; 8.000 is none: to some it is 8, to others 8,000.
+
+    Examples
+    --------
+    >>> whole_number("8000")
+    8000
+    """
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{text!r:.80} is no integer")
+    return int(text)
 
 
 def trusted_keys(key: list[Path] | None, trust: Path | None) -> "dict[bytes, Trusted] | None":

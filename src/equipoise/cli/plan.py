@@ -9,6 +9,7 @@ import typer
 
 from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
+from equipoise.cli.options import whole_number
 from equipoise.cli.progress import waiting
 from equipoise.cli.public_facts import Bounds, Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
@@ -28,7 +29,13 @@ def command(
     ] = None,
     n_samples: Annotated[
         int | None,
-        typer.Option("--n-samples", "--rows", "-n", help="The public number of rows; a schema may declare it."),
+        typer.Option(
+            "--n-samples",
+            "--rows",
+            "-n",
+            parser=whole_number,
+            help="The public number of rows; a schema may declare it.",
+        ),
     ] = None,
     n_features: Annotated[int | None, typer.Option("--n-features", "-d", help="The number of columns.")] = None,
     delta: Delta = 0.0,
@@ -173,9 +180,10 @@ def _described(path: Path, n_samples: int | None, private_bounds: float | None) 
 
 
 def _training(given: dict[str, Any], intercept: bool) -> str:
-    """Return the command that carries the plan out, with the options that were given."""
+    """Return the command that carries the plan out, with the options that were given; who counts spends is asked."""
     said = [str(word) for option, value in given.items() if value is not None for word in (option, value)]
-    return shlex.join(["equipoise", "train", "TABLE", *said, *([] if intercept else ["--no-intercept"])])
+    flags = [] if intercept else ["--no-intercept"]
+    return shlex.join(["equipoise", "train", "TABLE", *said, *flags, "--ledger", "DATASET"])
 
 
 def _in_words(certificate: Certificate, verbose: bool, then: str, schema: "Schema | None") -> str:

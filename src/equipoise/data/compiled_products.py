@@ -8,11 +8,12 @@ This module is imported when a large table is multiplied and not before: it load
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from equipoise.kept_loops import compiled
 
 Array = NDArray[np.float64]
 Compiled = TypeVar("Compiled", bound=Callable[..., Any])
@@ -22,13 +23,8 @@ ROWS = 4
 
 
 def _compiled(function: Compiled) -> Compiled:
-    """Compile a loop whose sums may be taken in any order; it is kept on disk where a folder can be written."""
-    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}}
-    try:
-        made = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(**options)(function)
-    return cast(Compiled, made)
+    """Compile a loop whose sums may be taken in any order."""
+    return compiled(function, fastmath={"reassoc", "contract"})
 
 
 @_compiled

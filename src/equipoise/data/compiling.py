@@ -96,13 +96,12 @@ def _seen(given: Any) -> Any:
 
 
 def _compiled(function: Compiled, signature: Type | None) -> Compiled:
-    import numba
+    from equipoise import kept_loops
 
-    known = _plain(signature)
-    try:
-        made = numba.njit(known, cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(known, nogil=True, error_model="numpy")(function)
+    made: Any = kept_loops.compiled(function, nogil=True)
+    if signature is not None:
+        made.compile(_plain(signature))
+        made.disable_compile()
     return cast(Compiled, made)
 
 

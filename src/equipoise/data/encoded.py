@@ -133,7 +133,7 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
     absent = [name for name in required if name not in present]
     surplus = [name for name in raw.names if name not in known]
     if absent:
-        raise _absent(absent, surplus or raw.names, raw.source)
+        raise _absent(absent, required, surplus or raw.names, raw.source)
     if surplus:
         lines = "; ".join(f'[{place("columns", name)}] with kind = "unused"' for name in surplus[:3])
         raise InvalidData(
@@ -154,9 +154,11 @@ def _opened(file: FileFormat) -> tuple[object, ...]:
     return file.numerals, file.header, file.sheet
 
 
-def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> InvalidData:
+def _absent(absent: Sequence[str], required: Sequence[str], others: Sequence[str], source: str) -> InvalidData:
     close = difflib.get_close_matches(absent[0], list(others)[:1000], n=1)
     hint = f"; is {close[0]!r} what the schema calls {absent[0]!r}?" if close else ""
+    if len(absent) == len(required) and not close:
+        hint = "; where a title stands above the names, delete it: what comes first is taken for names"
     return InvalidData(
         f"every column of the schema in {source}",
         f"no column {listed(absent)}",
@@ -426,7 +428,7 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
     names = [column.name for column in schema.columns]
     absent = [name for name in names if name not in raw.names]
     if absent:
-        raise _absent(absent, raw.names, raw.source)
+        raise _absent(absent, names, raw.names, raw.source)
     # New rows may lack every value of a column.
     _check_kinds([column for column in schema.columns if raw.kinds[column.name] != "nothing"], raw)
     encoder = Encoder(schema)

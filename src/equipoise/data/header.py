@@ -77,6 +77,7 @@ position 2; to do: rename them
     if wrong:
         found = f"a number, a date, another value or no name at {positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
+            remedy += "; where a title stands above the names, delete it"
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
     if repeated := repeated_places(names):

@@ -16,7 +16,11 @@ _SIGNS = {-1.0, 0.0, 1.0}
 def levels_of(schema: Schema | None, name: str) -> Column:
     """Return the column that a schema declares under this name, if its values are levels that encoded rows tell."""
     columns = () if schema is None else schema.columns
-    choices = [column.name for column in columns if column.groups() and not _lost(schema, column)]
+    choices = [
+        column.name
+        for column in columns
+        if column.groups() and not _lost(schema, column) and not _named_twice(column.groups())
+    ]
     if name in choices:
         return next(column for column in columns if column.name == name)
     found = next((column for column in columns if column.name == name), None)
@@ -25,9 +29,16 @@ def levels_of(schema: Schema | None, name: str) -> Column:
         why = "which has no levels"
         if found.groups():
             why = "whose levels are told by numbers, which row_norm shortens in long rows"
+        if twice := _named_twice(found.groups()):
+            why = f"one of whose levels is called {twice!r}, as all values that are no level are"
         words = f"{name!r:.80}, of kind {found.kind}, {why}"
     remedy = f"choose from {', '.join(choices)}" if choices else "train with a schema that declares one"
     raise InvalidParameter("by=, a column of levels of the model's schema: category, yes-no or ordered", words, remedy)
+
+
+def _named_twice(groups: tuple[str, ...]) -> str | None:
+    """Return a name that two groups have: that of a level, and of the values that are none."""
+    return next((name for name in groups if groups.count(name) > 1), None)
 
 
 def groups_of(rows: Any, schema: Schema, by: Column) -> NDArray[np.int64]:

@@ -33,7 +33,7 @@ from equipoise.vocabulary.facts import Label
 from equipoise.wording import of_type
 
 if TYPE_CHECKING:
-    from equipoise.ledger.currencies import Currency
+    from equipoise.ledger.currencies import Amount, Currency
 
 
 def train_and_evaluate(
@@ -114,36 +114,48 @@ def plan_held_out(
         return issue_held_out(request, rows, planned.cells(rows, noise), noise)
 
     quietest, *louder = noises_on_counts(request.budget, planned.further)
-    first, currencies = pair(quietest), currencies_of(model.ledger) if louder else ()
-    found = (pair(noise) for noise in louder) if currencies else iter(())
-    return next((each for each in found if _pays(each, first, currencies)), first)
+    first, books = pair(quietest), books_of(model.ledger) if louder else ()
+    found = (pair(noise) for noise in louder) if books else iter(())
+    return next((each for each in found if _pays(each, first, books)), first)
 
 
-def _pays(louder: Certificate, quieter: Certificate, currencies: tuple[Currency, ...]) -> bool:
+def _pays(louder: Certificate, quieter: Certificate, books: tuple[tuple[Currency, Amount], ...]) -> bool:
     """Return whether counts with louder noise make the pair cost half, or less, where it would be counted now.
 
     As sums of epsilon and delta it costs the same. Other currencies tell more of a release: counts with pure noise cost
-    many times what a training does that spends its delta, and would be what a book of such releases is spent on.
+    many times what a training does that spends its delta, and would be what a book of such releases is spent on. Where
+    the quieter pair costs more than is left and the louder one does not, that decides.
     """
     if known_within(counts_of(louder)) >= 0.5:
         return False
-    costs = ([float(each.price(pair.claim).amount) for pair in (louder, quieter)] for each in currencies)
-    return any(one <= 0.5 * other for one, other in costs)
+    lefts = [left for _, left in books]
+    ones, others = ([currency.price(pair.claim) for currency, _ in books] for pair in (louder, quieter))
+    if any(2 * one.amount <= other.amount for one, other in zip(ones, others, strict=True)):
+        return True
+    return _all_within(ones, lefts) and not _all_within(others, lefts)
 
 
-def currencies_of(ledger: str | None) -> tuple[Currency, ...]:
-    """Return the currencies in which a release of this process would be counted now: of a ledger, and of an account."""
-    names = [name for name in (account.currency(),) if name is not None]
+def _all_within(costs: list[Amount], lefts: list[Amount]) -> bool:
+    return all(cost.within(left) for cost, left in zip(costs, lefts, strict=True))
+
+
+def books_of(ledger: str | None) -> tuple[tuple[Currency, Amount], ...]:
+    """Return where a release of this process would be counted now, in an account and a ledger: currency, what is left.
+
+    Both follow from certificates alone.
+    """
+    found = [each for each in (account.counting(),) if each is not None]
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
         from equipoise.ledger import Ledger
 
-        names.append(Ledger(ledger).head().currency)
-    if not names:
+        balance = Ledger(ledger).balance()
+        found.append((balance.currency, balance.left))
+    if not found:
         return ()
     from equipoise.ledger.currencies import currency_named
 
-    return tuple(currency_named(name) for name in names)
+    return tuple((currency_named(name), left) for name, left in found)
 
 
 def require_told(certificate: Certificate) -> None:

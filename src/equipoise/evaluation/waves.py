@@ -19,7 +19,8 @@ from equipoise.evaluation.noise_law import Array
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 try:
-    from equipoise.solve.descents.compiling import compiled, inlined
+    from equipoise.kept_loops import compiled
+    from equipoise.solve.descents.compiling import inlined
 except ModuleNotFoundError:
 
     def compiled(function: Loop, **options: Any) -> Loop:

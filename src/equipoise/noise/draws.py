@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.kept_loops import compiled
 from equipoise.noise.grid import (
     FRACTION_BITS,
     MOST_EXACT,
@@ -23,7 +24,7 @@ from equipoise.noise.grid import (
     margin_of,
 )
 from equipoise.noise.lazy import Deviate, Tape, Uniform, fresh_word
-from equipoise.noise.stream import CipherStream, compiled
+from equipoise.noise.stream import CipherStream
 
 Words = NDArray[np.uint32]
 Wholes = NDArray[np.int64]

@@ -6,29 +6,17 @@ coin tosses (D7, "coins"). Noise is made of them in `draws`.
 This module is imported when noise is drawn and not before: it loads Numba and the cipher.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
-import numba
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from equipoise.kept_loops import compiled
+
 Words = NDArray[np.uint64]
-Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
 # Words are made in pieces that stay in the cache until they are used.
 PIECE = 2**14
 BLOCK_BYTES = 16
-
-
-def compiled(function: Compiled) -> Compiled:
-    """Compile a function, and keep the result on disk where a folder can be written."""
-    try:
-        made = numba.njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(error_model="numpy")(function)
-    return cast(Compiled, made)
 
 
 @compiled

@@ -168,7 +168,7 @@ def issue_held_out(training: Request, rows: int, cells: Cells, noise: Noise | No
 def _dealt(trained: int, counts: Evaluation, public_seed: int, quietest: Noise) -> Section:
     louder = (
         f"- {quietest.law} noise would be quieter, a standard deviation of {deviation_of(quietest):.6g} rows, but in "
-        "the currency of the ledger or account both together would then cost twice as much, or more",
+        "the currency of the ledger or account both together would then cost twice as much, or more than is left",
     )
     return "Which rows?", (
         f"- of {trained + counts.n_samples} places, counted before anything is left out, {counts.n_samples} are held "

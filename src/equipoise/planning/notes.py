@@ -76,7 +76,8 @@ class Notes:
 def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
     """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
     parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
-    return tuple(dict.fromkeys((*hardly_any(claim.budget), *_wasteful(claim), *_not_covered(terms), *parts)))
+    weak = (*hardly_any(claim.budget), *_large_delta(claim.budget, terms.n_samples, claim.unit))
+    return tuple(dict.fromkeys((*weak, *_wasteful(claim), *_not_covered(terms), *parts)))
 
 
 # Above this epsilon a promise lets somebody who knows two candidates name the right one in 9,999 of 10,000 cases.
@@ -98,6 +99,21 @@ def hardly_any(budget: Budget) -> tuple[str, ...]:
         f"candidate rows may tell which it was in {100 / (1 + math.exp(-budget.epsilon)):.6g} % of cases; take "
         f"{MOST_EPSILON:g} or less, better 1",
     )
+
+
+def _large_delta(budget: Budget, n_samples: int, unit: str) -> Iterator[str]:
+    """Yield that a delta allows to show somebody, where it does: who publishes each row with that chance keeps it.
+
+    Examples
+    --------
+    >>> list(_large_delta(Budget(1.0, 1e-5), 8000, "row")), next(_large_delta(Budget(1.0, 0.01), 8000, "row"))[:52]
+    ([], 'a large delta: delta = 0.01 alone allows to publish ')
+    """
+    if (shown := budget.delta * n_samples) >= 1:
+        yield (
+            f"a large delta: delta = {budget.delta:g} alone allows to publish {shown:.3g} of {n_samples:,} {unit}s as "
+            f"they are, on average, and promises no more; take one well below 1/n = {1 / n_samples:.3g}"
+        )
 
 
 def _wasteful(claim: Claim) -> Iterator[str]:
@@ -150,7 +166,8 @@ def _hardly_there(request: Request) -> Iterator[str]:
 
 
 def _not_covered(terms: Terms) -> Iterator[str]:
-    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them, whose facts {terms.vouched} vouches for"
+    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them"
+    raw = f"{raw}, whose facts are vouched for by {terms.vouched}"
     yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
     yield "the running time of a fit is not covered"
     yield from (DOUBLE_PRECISION, SEEDED) if terms.seeded else ()

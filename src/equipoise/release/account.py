@@ -231,17 +231,17 @@ def inside() -> bool:
     return Book.found() is not None
 
 
-def currency() -> str | None:
-    """Return the currency of the account that would count a fit of this process now, None outside of every account.
+def counting() -> tuple[str, Amount] | None:
+    """Return the currency of the account that would count a fit of this process now and what is left; None outside.
 
     Examples
     --------
-    >>> with account(epsilon=3.0, delta=1e-6):
-    ...     print(currency())
-    renyi:13
+    >>> with account(epsilon=3.0, currency="basic"):
+    ...     print(counting())
+    ('basic', Amount(amount=Decimal('3.0'), delta=Decimal('0.0')))
     """
     book = next((each for each in (Book.near(), Book.inherited()) if each is not None and each.open), None)
-    return None if book is None else book.allowance.currency
+    return None if book is None else (book.allowance.currency, book.left)
 
 
 def admit(certificate: Certificate, ledger: str | None) -> None:

@@ -233,6 +233,13 @@ class Book:
             row = release.number, adjacency, str(spent.amount), str(spent.delta), record
             connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", row)
 
+    @property
+    def left(self) -> Amount:
+        """What may still be spent, in the account's currency."""
+        with self._transaction() as connection:
+            last = connection.execute("SELECT amount, delta FROM releases ORDER BY number DESC LIMIT 1").fetchone()
+        return self.allowance.limit - amount_of(*(last or ("0", "0")))
+
     def first_word(self) -> bool:
         """Tell whether this process asks for the first time: what is said once an account is said then."""
         with self._transaction() as connection:

@@ -211,7 +211,11 @@ def _made(release: Mapping[str, Any], training: Mapping[str, Any]) -> Section:
     versions = ", ".join(f"{name} {version}" for name, version in release["software"].items())
     words = (
         f"Made {release['made']} by {versions or 'software that is not named'}. "
-        + (f"{vouched} vouches for the public facts. " if vouched else "Nobody is named who vouches for public facts. ")
+        + (
+            f"The public facts are vouched for by {vouched}. "
+            if vouched
+            else "Nobody is named who vouches for public facts. "
+        )
         + _signer(release, "release")
     )
     return Section("By whom, and when", (words,))

@@ -268,9 +268,10 @@ def _certificate(lines: Sequence[Line]) -> str:
     return f'<h2>The certificate in ten lines</h2>{paragraph(words)}<ol class="certificate">{items}</ol>'
 
 
-NEXT = """equipoise example                       # a table of made-up people, and what is publicly known of it
-equipoise train people.csv --schema people.toml --epsilon 1 --out release
-equipoise verify release                # what whoever receives it runs"""
+NEXT = """equipoise example                            # a table of made-up people, and what is publicly known of it
+equipoise ledger create people --epsilon 3   # one budget for one table
+equipoise train people.csv --schema people.toml --epsilon 1 --ledger people --out release
+equipoise verify release                     # what whoever receives it runs"""
 
 
 def _next() -> str:

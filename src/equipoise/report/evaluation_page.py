@@ -17,7 +17,7 @@ from equipoise.report.evaluation_pictures import (
     scores_of,
 )
 from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown, against_the_rest
-from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
+from equipoise.report.page import document, escape, figure, folded, hardly_private, number, paragraph, table
 from equipoise.report.release_page import STYLE as RELEASE_STYLE
 from equipoise.report.runtime import runtime
 from equipoise.wording import percent
@@ -83,6 +83,7 @@ def _summary(record: EvaluationRecord) -> str:
     if record.seeded:
         words = "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away."
         head += paragraph(words, "notice")
+    head += hardly_private(record.epsilon, record.guess, "row")
     shown = first.figure
     between = shown.interval.replace(" to ", " and ")
     if shown.verdict:

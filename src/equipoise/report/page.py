@@ -7,6 +7,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
+from equipoise.wording import percent
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fbfaf7; --line: #d9d5cb; --soft: #5b6472; --mark: #fff3d6;
   --edge: #c98a00; --first: #1f6fb2; --second: #b4500f; --muted: #8f95a1; --noise: #e6e4de; --card: #f3f1eb; }
@@ -151,6 +153,27 @@ def table(
 def paragraph(text: str, kind: str = "") -> str:
     """Return text as a paragraph of HTML, of a kind that the style sheet knows."""
     return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
+
+
+# Above this epsilon a promise hides next to nothing, as plans say too (`planning.notes`).
+MOST_EPSILON = 10.0
+
+
+def hardly_private(epsilon: float, guess: float, unit: str) -> str:
+    """Return a line for the top of a page whose promise hides next to nothing; none for another.
+
+    Examples
+    --------
+    >>> hardly_private(10.0, 0.99996, "row"), hardly_private(100.0, 1.0, "row")[18:39]
+    ('', 'Next to no protection')
+    """
+    if epsilon <= MOST_EPSILON:
+        return ""
+    return paragraph(
+        f"Next to no protection: at epsilon = {number(epsilon)} what an attacker gains is nearly everything. Who knows "
+        f"two candidates for a {unit} may tell which of them was in the table in {percent(guess)} of cases.",
+        "notice",
+    )
 
 
 def folded(summary: str, content: str, *, opened: bool = False) -> str:

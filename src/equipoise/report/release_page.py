@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
-from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
+from equipoise.report.page import document, escape, figure, folded, hardly_private, number, paragraph, table
 from equipoise.report.release_effects import effects_section
 from equipoise.report.release_errors import errors_section
 from equipoise.report.release_record import LedgerState, MeasuredAttack, ReleaseRecord, WeightLine
@@ -96,6 +96,7 @@ def _summary(record: ReleaseRecord) -> str:
                 "notice",
             )
         )
+    lines.append(hardly_private(record.epsilon, record.gains.guess, record.unit))
     factor = math.exp(record.epsilon) if record.epsilon < 700 else math.inf
     times = f"e^{number(record.epsilon)}" + (f" = {number(factor)}" if math.isfinite(factor) else "")
     extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
@@ -121,7 +122,7 @@ def _grade(record: ReleaseRecord) -> str:
 
 def _vouched(record: ReleaseRecord) -> str:
     if record.vouched:
-        return f"{record.vouched} vouches that the facts of the schema are public and true."
+        return f"That the facts of the schema are public and true is vouched for by {record.vouched}."
     return "Nobody is named who vouches that the declared facts (columns, bounds, number of rows) are public."
 
 

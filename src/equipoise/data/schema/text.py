@@ -21,6 +21,9 @@ LARGEST_COUNT = 10**15  # rows: the arithmetic of the proofs is covered up to he
 LARGEST_LABEL = 2**63  # TOML's whole numbers have 64 bits
 SHOWN = 20  # faults in one error
 
+# How files of tables end (`equipoise.data.files`).
+TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm")
+
 # tomllib needs time that grows with the square of a dotted key's depth; keys that people write have three parts.
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 DEEP_KEY = "a key of 64 parts or more"
@@ -121,6 +124,9 @@ def number_of(value: Any) -> float:
 
 def load(path: str | Path) -> str:
     """Return the text of a file that is small enough to be a schema."""
+    if str(path).lower().endswith(TABLES):
+        remedy = "pass the schema.toml here, and the table where a table is asked for"
+        raise SchemaInvalid(f"a schema at {path}", "a table, by its name", remedy)
     try:
         # A pipe or device may have no end, or no beginning.
         if os.path.exists(path) and not os.path.isfile(path):

@@ -1,20 +1,11 @@
-"""How the loops of stochastic descent are compiled, and kept on disk."""
+"""How the loops of stochastic descent are compiled into one another."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
+from equipoise.kept_loops import compiled
 
 Compiled = TypeVar("Compiled", bound=Callable[..., Any])
-
-
-def compiled(function: Compiled, **options: Any) -> Compiled:
-    """Compile a function, and keep the result on disk where a folder can be written."""
-    try:
-        made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(error_model="numpy", **options)(function)
-    return made
 
 
 def inlined(function: Compiled) -> Compiled:

@@ -7,7 +7,7 @@ in the type of the slope that they are given (`equipoise.solve.compiled_slope`).
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.solve.descents.compiling import compiled
+from equipoise.kept_loops import compiled
 from equipoise.solve.descents.layout import GriddedNoise
 
 Array = NDArray[np.float64]

@@ -1,10 +1,9 @@
 """The loops of stochastic descent, compiled: one step a turn, dense or sparse rows, any loss of one output.
 
 All of them stand in this file because Numba's cache looks at no other file; the slope comes with the loss, and the
-cache knows it and `add_noise` by a digest (`equipoise.solve.compiled_slope`). They are the loops that
-docs/proofs/SGD-rounding.md prices: sums may be taken in any order, so products of vectors may be reassociated and
-fused, and nothing else may. Division by zero gives infinity, as in NumPy; no value of a row raises or is reported. What
-is random comes in arrays.
+cache knows it and `add_noise` by a digest (`equipoise.solve.compiled_slope`). docs/proofs/SGD-rounding.md prices them:
+sums may be taken in any order, so products of vectors may be reassociated and fused, and nothing else may. Division by
+zero gives infinity, as in NumPy; no value of a row raises or is reported. What is random comes in arrays.
 """
 
 import math
@@ -13,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.kept_loops import compiled
 from equipoise.solve.compiled_slope import CompiledSlope as Slope
 from equipoise.solve.compiled_slope import slope
-from equipoise.solve.descents.compiling import compiled, inlined, vectorised
+from equipoise.solve.descents.compiling import inlined, vectorised
 from equipoise.solve.descents.gridded import add_noise
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.solve.descents.compiling import compiled
+from equipoise.kept_loops import compiled
 from equipoise.solve.descents.layout import Persons
 
 Order = NDArray[np.int64]

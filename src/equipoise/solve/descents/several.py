@@ -14,9 +14,10 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
+from equipoise.kept_loops import compiled
 from equipoise.solve.compiled_slope import CompiledSlope
 from equipoise.solve.descents import kernels
-from equipoise.solve.descents.compiling import compiled, inlined
+from equipoise.solve.descents.compiling import inlined
 from equipoise.solve.descents.gridded import add_noise
 from equipoise.solve.descents.kernels import (
     SHARE,
