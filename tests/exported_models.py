@@ -124,7 +124,7 @@ def release(folder, kind: str, columns, row_norm: float | None = None):
         columns = tuple(column for column in columns if not isinstance(column, CurveColumn))
     schema = Schema(ROWS, columns, target, (), "A. Officer", "2026-11-18", MISSING, row_norm)
     options = {"cells": 4} if kind.startswith("additive") else {}
-    epsilon = {"reduced": 0.1, "noisy": 0.1}.get(kind.split()[0], 20.0)
+    epsilon = {"reduced": 0.05, "noisy": 0.1}.get(kind.split()[0], 20.0)
     model = MODELS[kind](epsilon=epsilon, domain=schema, random_state=1, **options).fit(raw_rows(0, columns, target))
     assert bool(PredictionFacts.of(model.certificate_).projection) == kind.startswith("reduced")
     eq.save(model, folder)

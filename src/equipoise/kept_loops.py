@@ -1,7 +1,8 @@
 """How loops are compiled, and kept on disk where that can be done.
 
-Most loops are compiled when they are first called, which is after a spend was recorded. So nothing that a disk does may
-matter: where it is full, or what lies there is damaged, a loop is compiled again in every process, and gives the same.
+Most loops are compiled when they are first called, which is after a spend was recorded. So a disk that is full, or that
+keeps what cannot be read, must not matter: a loop is compiled again in every process, and gives the same. Numba has no
+digest of machine code: what was altered and still reads is run as it is (docs/sharp-edges.md).
 This module is imported where loops are compiled and not before: it loads Numba.
 """
 

@@ -160,6 +160,7 @@ ALL_RUNS = 2800
 def one_direction(monkeypatch):
     """Let a plan have one direction, along which noise hides least: what eight hide, seven more do not tell apart."""
     monkeypatch.setattr("equipoise.planning.kinds.objective.FEWEST_DIRECTIONS", 1)
+    monkeypatch.setattr("equipoise.planning.kinds.objective.FEWEST_SHARE", 1_000)
 
 
 def observed(source, runs):

@@ -101,6 +101,7 @@ def test_plain_rows_give_a_bare_linear_model():
 def test_rows_are_clipped_as_they_were_and_in_their_few_directions_again(target, epsilon, row_norm, frame, monkeypatch):
     # These rows have too few columns for eight directions, which are the fewest that a plan takes.
     monkeypatch.setattr("equipoise.planning.kinds.objective.FEWEST_DIRECTIONS", 1)
+    monkeypatch.setattr("equipoise.planning.kinds.objective.FEWEST_SHARE", 1_000)
     unused = tuple(name for name in UNUSED if name != target)
     schema = eq.Schema(N, COLUMNS, TARGETS[target], unused, **VOUCHED, row_norm=row_norm)
     kind = eq.HuberRegressor if target == "dose" else eq.LogisticRegression

@@ -113,14 +113,37 @@ def test_a_release_is_saved_opened_and_checked_like_any_other(tmp_path):
     assert plain.predict(X) == pytest.approx(released.predict(X), abs=1e-12)
 
 
-@pytest.mark.parametrize(("intercept", "mean_alone"), [(3.0, True), (2.0, False), (0.5, True)])
-def test_a_constant_column_other_than_the_rules_is_not_recognised(intercept, mean_alone):
-    """A model of all columns has the short one, the mean alone the long one, and nothing else is opened."""
+@pytest.mark.parametrize("intercept", [0.0, 1.0, 3.0])
+def test_a_constant_column_other_than_the_rules_is_not_recognised(intercept):
+    """A model of all columns has the short one and the mean alone the long one; nothing else is opened."""
     known = (400, 20), "squared", "l2"
-    model(0)._recognise(*known, 2.0, mean_alone=True)
+    model(0)._recognise(*known, 2.0)
     model(0)._recognise(*known, 0.5)
     with pytest.raises(ReleaseUnreadable, match="another certificate"):
-        model(0)._recognise(*known, intercept, mean_alone=mean_alone)
+        model(0)._recognise(*known, intercept)
+
+
+def test_one_direction_of_0_2_0_is_no_mean_alone_and_its_folder_opens():
+    """That version reduced regressions to one direction at times, beside the constant column of all columns."""
+    claim = choose(DROWNED)[0].claim
+    older = replace(claim, problem=replace(claim.problem, intercept=0.5))
+    assert is_mean_alone(claim)
+    assert not is_mean_alone(older)
+    model(0)._recognise((400, 20), "squared", "l2", older.problem.intercept)
+
+
+@pytest.mark.parametrize(("columns", "mean"), [(1, False), (2, False), (3, True)])
+def test_of_one_or_two_columns_a_direction_says_too_much_to_be_the_mean_alone(columns, mean):
+    found = choose(replace(DROWNED, n_features=columns, n_samples=20))[0]
+    assert is_mean_alone(found.claim) == mean
+
+
+def test_searches_and_held_out_pairs_say_it_too():
+    candidates = eq.PrivateGridSearch(
+        eq.Ridge(domain=DOMAIN, mechanism="auto"), {"fit_intercept": [True, False]}, epsilon=0.2, random_state=0
+    )
+    said = candidates.plan(800, 20).caveats
+    assert f"by some candidates {SAID}" in said
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 3.0])

@@ -39,7 +39,7 @@ from equipoise.noise import noise_source
 from equipoise.planning import kinds
 from equipoise.planning.issue import issue
 from equipoise.planning.losses import known as losses_known
-from equipoise.planning.mean_alone import is_mean_alone, reduced
+from equipoise.planning.mean_alone import constants
 from equipoise.planning.request import Request
 from equipoise.release import Released, release
 from equipoise.vocabulary import losses
@@ -269,16 +269,12 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         claim = certificate.claim.trained
         if isinstance(claim, Trained):
             shape = certificate.n_samples, certificate.n_features
-            problem = claim.problem
-            asked = problem.loss.name, problem.penalty.name, problem.intercept
-            model._recognise(shape, *asked, mean_alone=is_mean_alone(claim))
+            model._recognise(shape, claim.problem.loss.name, claim.problem.penalty.name, claim.problem.intercept)
         model.certificate_ = certificate
         model._reopen(saved, found, certificate.claim.nodes())
         return model
 
-    def _recognise(
-        self, shape: tuple[int, int], loss: str, penalty: str, intercept: float, mean_alone: bool = False
-    ) -> None:
+    def _recognise(self, shape: tuple[int, int], loss: str, penalty: str, intercept: float) -> None:
         """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
         # A folder does not say which seed was used, and whether one was changes nothing about what is compared.
         asking = copy(self).set_params(random_state=0)
@@ -287,16 +283,13 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             own, cap = losses.named(asked.loss), loss.partition(":")[2]
             # Some kinds of release clip slopes, which makes another loss of it.
             known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
-            # A target's mean alone is told by a longer constant column.
-            asked = (reduced(asked) if mean_alone else None) or asked
+            known = known and asked.penalty == penalty and intercept in constants(asked)
         except (EquipoiseError, ValueError):
             known = False
-        if not known or (asked.penalty, asked.intercept) != (penalty, intercept):
-            raise ReleaseUnreadable(
-                "a model, a certificate and a schema that belong together",
-                "a model that asks for another certificate",
-                "ask for the released folder again",
-            )
+        if not known:
+            wanted = "a model, a certificate and a schema that belong together"
+            found, remedy = "a model that asks for another certificate", "ask for the released folder again"
+            raise ReleaseUnreadable(wanted, found, remedy)
 
     def _reopen(self, saved: Saved, facts: PredictionFacts, nodes: Iterable[Claim]) -> None:
         """Become the fitted estimator that was saved."""

@@ -25,20 +25,28 @@ DIRECTIONS = 1
 HEIGHT = 2.0
 
 
+# Of one column a direction is all that there is, and of two the half.
+FEWEST_COLUMNS = 3
+
 # What to keep in mind of such a release.
 SAID = (
-    "the mean of the target is told alone, and predictions hardly depend on any column, for columns would cost more "
-    "than they tell: take a larger epsilon, more rows, fewer columns or tighter bounds of the target to learn more"
+    "the mean of the target is told alone, and predictions depend on columns by chance only, for columns would cost "
+    "more than they tell: take a larger epsilon, more rows, fewer columns or tighter bounds of the target to learn more"
 )
 
 
 def is_mean_alone(claim: Trained) -> bool:
-    """Whether a claim is about the mean of a target and one random direction."""
-    return claim.problem.loss.task == "regression" and getattr(claim, "projection", 0) == DIRECTIONS
+    """Whether a claim is about the mean of a target and one random direction: the constant column tells.
+
+    Version 0.2.0 took a few directions for regressions, one at times, with the constant column of all columns.
+    """
+    problem = claim.problem
+    one = problem.loss.task == "regression" and getattr(claim, "projection", 0) == DIRECTIONS
+    return one and problem.intercept == HEIGHT * problem.domain.row_norm
 
 
 def reduced(request: Request) -> Request | None:
-    """Return the request for a target's mean alone; nothing where no mean is to be told, or more was asked for.
+    """Return the request for a target's mean alone; nothing where none is to be told, or more was asked for.
 
     Examples
     --------
@@ -51,9 +59,16 @@ def reduced(request: Request) -> Request | None:
     (None, None)
     """
     plain = request.penalty == "l2" and request.domain.radius is None and isinstance(request.alpha, str)
-    if losses.named(request.loss).task != "regression" or request.intercept == 0 or not plain:
+    told = losses.named(request.loss).task == "regression" and request.intercept > 0
+    if not (plain and told) or request.n_features < FEWEST_COLUMNS:
         return None
     return replace(request, n_features=DIRECTIONS, intercept=HEIGHT * request.domain.row_norm)
+
+
+def constants(request: Request) -> tuple[float, ...]:
+    """Return the constant columns that plans of a request have: that of all columns, and that of the mean alone."""
+    mean = reduced(request)
+    return (request.intercept,) if mean is None else (request.intercept, mean.intercept)
 
 
 def cost(problem: Problem, alpha: float, tilt: float, deviation: float) -> float:

@@ -76,7 +76,7 @@ class Notes:
 def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
     """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
     parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
-    weak = (*hardly_any(claim.budget), *_large_delta(claim.budget, terms.n_samples, claim.unit))
+    weak = (*_mean_alone(claim), *hardly_any(claim.budget), *_large_delta(claim.budget, terms.n_samples, claim.unit))
     return tuple(dict.fromkeys((*weak, *_wasteful(claim), *_not_covered(terms), *parts)))
 
 
@@ -99,6 +99,13 @@ def hardly_any(budget: Budget) -> tuple[str, ...]:
         f"candidate rows may tell which it was in {100 / (1 + math.exp(-budget.epsilon)):.6g} % of cases; take "
         f"{MOST_EPSILON:g} or less, better 1",
     )
+
+
+def _mean_alone(claim: Claim) -> Iterator[str]:
+    """Yield that the mean of a target is told alone, where it is, or by some of several candidates."""
+    told = [is_mean_alone(node) for node in claim.nodes() if isinstance(node, Trained)]
+    if any(told):
+        yield SAID if all(told) else f"by some candidates {SAID}"
 
 
 def _large_delta(budget: Budget, n_samples: int, unit: str) -> Iterator[str]:
@@ -185,12 +192,16 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
-        caveats=(
-            *((SAID,) if is_mean_alone(claim) else ()),
-            *request.remarks,
-            *divided(request),
-            *_hardly_there(request),
-            *caveats_of(request.terms(), claim),
+        caveats=tuple(
+            dict.fromkeys(
+                (
+                    *_mean_alone(claim),
+                    *request.remarks,
+                    *divided(request),
+                    *_hardly_there(request),
+                    *caveats_of(request.terms(), claim),
+                )
+            )
         ),
         asked=request,
         bounds=plan.bounds,
