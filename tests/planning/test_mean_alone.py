@@ -109,6 +109,7 @@ def test_a_release_is_saved_opened_and_checked_like_any_other(tmp_path):
     again = eq.load(folder)
     assert np.array_equal(again.predict(X), released.predict(X))
     assert again.certificate_.verify() == ()
+    assert "what is shown of columns here is chance" in (folder / "report.html").read_text()
     plain = again.to_sklearn()
     assert plain.predict(X) == pytest.approx(released.predict(X), abs=1e-12)
 

@@ -146,7 +146,9 @@ class ObjectivePlanner(Planner[Objective]):
 
     def noise_words(self, claim: Objective, deviation: float | None) -> str:
         """Say how far the tilt can move a weight."""
+        chance = "The mean of the target is told alone: what is shown of columns here is chance. "
         return (
+            f"{chance if is_mean_alone(claim) else ''}"
             f"Noise of standard deviation {deviation_of(claim.noise):.4g} a coordinate tilted the objective, a sum "
             f"over {claim.n_samples:,} rows. It moves a weight by at most {deviation or 0.0:.4g}, in the root mean "
             "square over all weights, and by less where rows determine a weight well. The shaded band is twice as wide."
