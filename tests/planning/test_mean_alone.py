@@ -133,10 +133,21 @@ def test_one_direction_of_0_2_0_is_no_mean_alone_and_its_folder_opens():
     model(0)._recognise((400, 20), "squared", "l2", older.problem.intercept)
 
 
-@pytest.mark.parametrize(("columns", "mean"), [(1, False), (2, False), (3, True)])
-def test_of_one_or_two_columns_a_direction_says_too_much_to_be_the_mean_alone(columns, mean):
+@pytest.mark.parametrize(("columns", "mean"), [(1, False), (5, False), (6, True)])
+def test_of_few_columns_a_direction_says_too_much_to_be_the_mean_alone(columns, mean):
     found = choose(replace(DROWNED, n_features=columns, n_samples=20))[0]
     assert is_mean_alone(found.claim) == mean
+
+
+def test_bounds_are_told_of_the_columns_and_not_of_the_direction():
+    """The norm that bounds give is below the longest row of all columns: nothing is wasted."""
+    bounded = eq.Domain(bounds=[(-1, 1)] * 8, labels=(0.0, 100.0))
+    found = model(0, domain=bounded).plan(300, 8)
+    said = str(found)
+    assert is_mean_alone(found.claim.trained)
+    assert "rows: 8 columns, scaled to [-1, 1] by their declared bounds" in said
+    assert "reduced to 1 and clipped again" in said
+    assert not any("wasteful" in caveat for caveat in found.caveats)
 
 
 def test_searches_and_held_out_pairs_say_it_too():

@@ -1,8 +1,8 @@
-"""The mean of a target and next to nothing else: what to release where columns cost more than they tell.
+"""The mean of a target and hardly anything else: what to release where columns cost more than they tell.
 
 Where noise drowns a regression, a model of all columns is worse than the mean of the targets, and often far worse.
-Rows are then reduced to one public random direction (P1), which says next to nothing, beside a constant column that is
-twice as long as rows may be, so that the budget goes to the mean (docs/mechanisms.md).
+Rows are then reduced to one public random direction (P1), which says little, and that by chance, beside a constant
+column that is twice as long as rows may be, so that most of the budget goes to the mean (docs/mechanisms.md).
 """
 
 from dataclasses import replace
@@ -25,13 +25,14 @@ DIRECTIONS = 1
 HEIGHT = 2.0
 
 
-# Of one column a direction is all that there is, and of two the half.
-FEWEST_COLUMNS = 3
+# Of few columns a direction says too much, and all of them cost little; on fewer than these nothing was measured.
+FEWEST_COLUMNS = 6
 
 # What to keep in mind of such a release.
 SAID = (
     "the mean of the target is told alone, and predictions depend on columns by chance only, for columns would cost "
-    "more than they tell: take a larger epsilon, more rows, fewer columns or tighter bounds of the target to learn more"
+    "more than they tell: take a larger epsilon, more rows, fewer columns or tighter bounds of the target to learn "
+    "more, or mechanism='objective' to have all columns whatever they cost"
 )
 
 

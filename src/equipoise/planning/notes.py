@@ -77,7 +77,7 @@ def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
     """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
     parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
     weak = (*_mean_alone(claim), *hardly_any(claim.budget), *_large_delta(claim.budget, terms.n_samples, claim.unit))
-    return tuple(dict.fromkeys((*weak, *_wasteful(claim), *_not_covered(terms), *parts)))
+    return tuple(dict.fromkeys((*weak, *_wasteful(claim, terms.n_features), *_not_covered(terms), *parts)))
 
 
 # Above this epsilon a promise lets somebody who knows two candidates name the right one in 9,999 of 10,000 cases.
@@ -123,7 +123,7 @@ def _large_delta(budget: Budget, n_samples: int, unit: str) -> Iterator[str]:
         )
 
 
-def _wasteful(claim: Claim) -> Iterator[str]:
+def _wasteful(claim: Claim, columns: int) -> Iterator[str]:
     """Yield what to write where a declared row norm is above what bounds let any row have: noise grows with it.
 
     A schema of that kind is refused (`equipoise.data.schema.useful`).
@@ -131,11 +131,11 @@ def _wasteful(claim: Claim) -> Iterator[str]:
     trained = claim.trained
     if not isinstance(trained, Trained) or (domain := trained.problem.domain).bounds is None:
         return
-    longest = math.sqrt(trained.n_features)
+    longest = math.sqrt(columns)
     if domain.row_norm > longest * (1 + ROUNDING):
         yield (
             f"wasteful: row_norm = {number(domain.row_norm)} is declared, and by the bounds no row of "
-            f"{trained.n_features} columns is longer than {number(longest)}: declare {number(longest)} or less; "
+            f"{columns} columns is longer than {number(longest)}: declare {number(longest)} or less; "
             "noise grows with it, rows do not"
         )
 
@@ -220,7 +220,7 @@ def _sections(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> list[Se
     picked = f"picked from public facts, comparator norm {number(norm)}" if request.alpha == "public" else "given"
     tolerance = getattr(claim, "tolerance", 0.0) or getattr(getattr(claim, "recipe", None), "tolerance", 0.0)
     return [
-        words.facts(claim, picked, planner.ball(claim), tolerance, request.public_seed),
+        words.facts(claim, request.n_features, picked, planner.ball(claim), tolerance, request.public_seed),
         *([_menu(menu)] if menu else []),
         planner.how(claim, plan.bounds),
         words.noise(claim.noise, planner.place, plan.candidates),

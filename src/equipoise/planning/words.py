@@ -74,7 +74,7 @@ def passes(recipe: Recipe, n_samples: int, unit: str = "row") -> list[str]:
     return lines
 
 
-def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed: int) -> Section:
+def facts(claim: Trained, columns: int, picked: str, ball: str, tolerance: float, public_seed: int) -> Section:
     """Return the public facts, and the constants that follow from them."""
     problem, constants = claim.problem, claim.constants
     domain = problem.domain
@@ -83,8 +83,9 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
     target = f"classes {domain.classes}" if domain.classes is not None else f"targets in {domain.labels}"
     summed = "" if domain.row_sum is None else f" and to a sum of absolute values of {number(domain.row_sum)}"
     scaled = "" if domain.bounds is None else "scaled to [-1, 1] by their declared bounds, (x - middle)/half, "
+    reduced = f", reduced to {kept} and clipped again" if (kept := getattr(claim, "projection", 0)) else ""
     lines = (
-        f"- rows: {claim.n_features} columns, {scaled}clipped to norm {number(domain.row_norm)}{summed}, "
+        f"- rows: {columns} columns, {scaled}clipped to norm {number(domain.row_norm)}{summed}{reduced}, "
         f"non-finite values become {domain.fill:g}; {target}",
         *_persons(domain),
         *_weights(domain),

@@ -119,9 +119,9 @@ class ObjectivePlanner(Planner[Objective]):
         if is_mean_alone(claim):
             lines.insert(
                 0,
-                "First every row is reduced to one random direction, drawn by the public seed, which says next to "
-                f"nothing, beside a constant column of {number(claim.problem.intercept)}: what is told is the mean of "
-                "the target, since columns would cost more than they tell (P1).",
+                "First every row is reduced to one random direction, drawn by the public seed, which says little, and "
+                f"by chance, beside a constant column of {number(claim.problem.intercept)}: what is told is the mean "
+                "of the target, since columns would cost more than they tell (P1).",
             )
         elif claim.projection:
             lines.insert(
